@@ -1,0 +1,184 @@
+//! The second step of decoding: a line as a typed message.
+//!
+//! Owns [`decode`] and its errors. Invariants: a known, an unknown and a malformed line are all values; a known
+//! type that is broken is named with field and column and never passes for an unknown one; nothing read is lost.
+
+use serde::de::DeserializeOwned;
+
+use crate::route::Route;
+use crate::scan::{locate, skip_space};
+use crate::shape::BEFORE_TAG;
+
+/// Why a line is malformed. The line itself stays with the caller.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The bytes are no UTF-8.
+    #[error("not UTF-8 at byte {column}")]
+    NotUtf8 {
+        /// The first byte that does not fit, counted from 1.
+        column: usize,
+    },
+    /// The text is no JSON.
+    #[error("not JSON at column {column}: {reason}")]
+    NotJson {
+        /// Where reading stopped, counted from 1.
+        column: usize,
+        /// What was found.
+        reason: String,
+    },
+    /// JSON, but no object.
+    #[error("expected a JSON object, found {found}")]
+    NotAnObject {
+        /// What it is instead.
+        found: &'static str,
+    },
+    /// An object without a `type` that is a string.
+    #[error("the object has no `type`")]
+    NoType,
+    /// A known message with a field that is missing or broken.
+    #[error("broken `{kind}`: `{field}` at column {column}: {reason}")]
+    Body {
+        /// `type`, or `type/subtype`.
+        kind: String,
+        /// Path of the field, such as `message.content[0].text`; `.` for the message itself.
+        field: String,
+        /// First byte of its value, counted from 1; where reading stopped, if it is missing.
+        column: usize,
+        /// What was expected.
+        reason: String,
+    },
+}
+
+/// Reads one line as a message of one direction: [`crate::CliMessage`] or [`crate::HostMessage`].
+///
+/// # Errors
+/// When the line is malformed; the error says where and why.
+pub fn decode<M: DeserializeOwned>(line: &[u8]) -> Result<M, DecodeError> {
+    let text = std::str::from_utf8(line).map_err(|error| DecodeError::NotUtf8 {
+        column: error.valid_up_to() + 1,
+    })?;
+    serde_json::from_str(text).map_err(|error| explain::<M>(text, &error))
+}
+
+/// Finds out what is wrong with a line that did not decode. Not on the fast road: it reads the line again.
+#[cold]
+fn explain<M: DeserializeOwned>(text: &str, error: &serde_json::Error) -> DecodeError {
+    if let Err(syntax) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
+        return DecodeError::NotJson {
+            column: syntax.column(),
+            reason: reason(&syntax),
+        };
+    }
+    let start = skip_space(text.as_bytes(), 0);
+    let found = match text.as_bytes().get(start) {
+        Some(b'{') => None,
+        Some(b'[') => Some("an array"),
+        Some(b'"') => Some("a string"),
+        Some(b't' | b'f') => Some("a boolean"),
+        Some(b'n') => Some("null"),
+        _ => Some("a number"),
+    };
+    if let Some(found) = found {
+        return DecodeError::NotAnObject { found };
+    }
+    let Ok(route) = Route::of(text.as_bytes()) else {
+        return DecodeError::NoType;
+    };
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let (path, column, reason) = match serde_path_to_error::deserialize::<_, M>(&mut deserializer) {
+        Err(traced) => {
+            let inner = traced.inner();
+            (traced.path().to_string(), inner.column(), reason(inner))
+        }
+        Ok(_) => (".".to_owned(), error.column(), reason(error)),
+    };
+    let (field, reason) = name_field(path, reason);
+    DecodeError::Body {
+        kind: route.name(),
+        column: locate(text.as_bytes(), &field).map_or(column, |at| at + 1),
+        field,
+        reason,
+    }
+}
+
+/// The message of an error without its position, which we give as a column of its own.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(at) => text[..at].to_owned(),
+        None => text,
+    }
+}
+
+/// Completes the path where the field is named by the message only: it is missing, or stood before its tag.
+fn name_field(path: String, reason: String) -> (String, String) {
+    let named = reason
+        .strip_prefix(BEFORE_TAG)
+        .or_else(|| reason.strip_prefix("missing field `"))
+        .and_then(|rest| rest.split_once('`'));
+    let Some((name, rest)) = named else {
+        return (path, reason);
+    };
+    let field = if path == "." {
+        name.to_owned()
+    } else {
+        format!("{path}.{name}")
+    };
+    match rest.strip_prefix(": ") {
+        Some(inner) => (field, inner.to_owned()),
+        None => (field, "missing".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CliMessage;
+
+    fn error(line: &[u8]) -> String {
+        decode::<CliMessage>(line).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_broken_known_message_names_type_field_and_column() {
+        insta::assert_snapshot!(
+            error(br#"{"type":"system","subtype":"informational","content":7,"level":"info"}"#),
+            @"broken `system/informational`: `content` at column 54: invalid type: integer `7`, expected a string"
+        );
+        insta::assert_snapshot!(
+            error(br#"{"content":7,"subtype":"informational","type":"system","level":"info"}"#),
+            @"broken `system/informational`: `content` at column 12: invalid type: integer `7`, expected a string"
+        );
+        insta::assert_snapshot!(
+            error(br#"{"type":"control_request","request":{"subtype":"interrupt"}}"#),
+            @"broken `control_request/interrupt`: `request_id` at column 60: missing"
+        );
+        insta::assert_snapshot!(
+            error(br#"{"type":"assistant","message":{"role":"assistant","model":"m","content":[{"type":"text"}]},"session_id":"s"}"#),
+            @"broken `assistant`: `message.content[0].text` at column 88: missing"
+        );
+    }
+
+    #[test]
+    fn what_is_no_message_says_what_it_is() {
+        insta::assert_snapshot!(error(b"{\"type\":\"user\xff\"}"), @"not UTF-8 at byte 14");
+        insta::assert_snapshot!(error(b"{\"type\":\"keep_alive\0\"}"), @"not JSON at column 19: control character (\\u0000-\\u001F) found while parsing a string");
+        insta::assert_snapshot!(error(b"{\"type\":\"assis"), @"not JSON at column 14: EOF while parsing a string");
+        insta::assert_snapshot!(error(b"[{}]"), @"expected a JSON object, found an array");
+        insta::assert_snapshot!(error(b"null"), @"expected a JSON object, found null");
+        insta::assert_snapshot!(error(b"{\"a\":1}"), @"the object has no `type`");
+        insta::assert_snapshot!(error(b"{\"type\":5}"), @"the object has no `type`");
+    }
+
+    #[test]
+    fn an_unknown_type_is_a_value() {
+        let line = br#"{"type":"tomorrow","a":[1,2.50],"b":null}"#;
+        let message: CliMessage = decode(line).unwrap();
+        assert!(matches!(&message, CliMessage::Unknown(kept) if &*kept.name == "tomorrow"));
+        assert_eq!(
+            serde_json::to_value(&message).unwrap(),
+            serde_json::from_slice::<serde_json::Value>(line).unwrap()
+        );
+    }
+}

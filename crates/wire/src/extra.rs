@@ -1,0 +1,98 @@
+//! What the types do not know, kept so that it can be written back.
+//!
+//! Owns [`Extra`] (undeclared fields of a known object) and [`Kept`] (a whole object of a known or unknown
+//! name without a type). Invariant: nothing that was read is dropped.
+
+use countersign_wire_derive::Wire;
+use serde::de::MapAccess;
+use serde::ser::SerializeMap;
+
+use crate::Json;
+use crate::shape::{Key, Source, Tags};
+
+/// The fields of an object that its type does not declare, in the order they came.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Extra(Vec<(Box<str>, Json)>);
+
+impl Extra {
+    /// Whether there is none, which is the usual case.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value of an undeclared field; the last one if the wire repeated it.
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.iter().rev().find(|(n, _)| *n == name).map(|(_, v)| v)
+    }
+
+    /// Adds a field. What was there under the same name is replaced.
+    pub fn set(&mut self, name: &str, value: Json) {
+        self.0.retain(|(n, _)| &**n != name);
+        self.0.push((name.into(), value));
+    }
+
+    /// All of them, in the order they came.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &Json)> {
+        self.0.iter().map(|(name, value)| (&**name, value))
+    }
+
+    /// Appends without looking for the name: an object with very many fields stays linear to read, and a
+    /// repeated name is written back repeated.
+    #[doc(hidden)]
+    pub fn put(&mut self, name: Box<str>, value: Json) {
+        self.0.push((name, value));
+    }
+
+    /// Remembers that an optional field was there and `null`.
+    #[doc(hidden)]
+    pub fn put_null(&mut self, name: &'static str) {
+        self.0.push((name.into(), Json::null()));
+    }
+}
+
+/// An object without declared fields.
+#[derive(Debug, Clone, PartialEq, Default, Wire)]
+pub struct Bare {
+    /// Fields this build does not know.
+    pub extra: Extra,
+}
+
+/// An object that has a name on the wire but no type here; its body is kept whole.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Kept {
+    /// The value of its tag (`type`, `subtype`, …).
+    pub name: Box<str>,
+    /// Everything but the tag.
+    pub body: Extra,
+}
+
+impl Kept {
+    #[doc(hidden)]
+    pub fn read<'de, A: MapAccess<'de>>(
+        name: &str,
+        mut source: Source<'de, A>,
+    ) -> Result<Self, A::Error> {
+        let mut body = Extra::default();
+        while let Some(key) = source.key(|_| None)? {
+            match key {
+                Key::Other(field) => body.put(field, source.value()?),
+                Key::Field(_) => source.skip()?,
+            }
+        }
+        Ok(Self {
+            name: name.into(),
+            body,
+        })
+    }
+
+    #[doc(hidden)]
+    pub fn write<M: SerializeMap>(&self, tags: Tags, map: &mut M) -> Result<(), M::Error> {
+        for (name, value) in self.body.iter() {
+            if !tags.contains(name) {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        Ok(())
+    }
+}

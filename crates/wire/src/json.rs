@@ -1,0 +1,325 @@
+//! JSON that is carried rather than understood, and the two small values serde has no word for.
+//!
+//! Owns [`Json`] (any value, as text), [`Num`] (a number as the CLI wrote it) and [`Nullable`] (absent, null
+//! and a value are three things). Invariant: reading and writing any of them gives equal JSON.
+
+use std::fmt;
+
+use serde::de::{DeserializeOwned, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// Any JSON value, kept as text: tool inputs, tool results and fields nobody declared.
+///
+/// Two are equal when they mean the same JSON, whatever their white space and key order.
+#[derive(Clone)]
+pub struct Json(Box<RawValue>);
+
+impl Json {
+    /// The JSON text.
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+
+    /// Whether it is the literal `null`.
+    pub fn is_null(&self) -> bool {
+        self.0.get() == "null"
+    }
+
+    /// `null`.
+    pub fn null() -> Self {
+        Self(RawValue::NULL.to_owned())
+    }
+
+    /// The JSON of any serialisable value.
+    ///
+    /// # Errors
+    /// When `value` has no JSON form, such as a map whose keys are not strings.
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::value::to_raw_value(value).map(Self)
+    }
+
+    /// Reads it as `T`.
+    ///
+    /// # Errors
+    /// When the text is no `T`.
+    pub fn to<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.0.get())
+    }
+
+    /// Reads it as a tree.
+    ///
+    /// # Errors
+    /// When the text is nested deeper than 128 levels or holds half a surrogate pair.
+    pub fn to_value(&self) -> Result<Value, serde_json::Error> {
+        self.to()
+    }
+}
+
+impl Default for Json {
+    fn default() -> Self {
+        Self::null()
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.get())
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.get())
+    }
+}
+
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+            || matches!((self.to_value(), other.to_value()), (Ok(a), Ok(b)) if a == b)
+    }
+}
+
+impl From<Value> for Json {
+    fn from(value: Value) -> Self {
+        // A tree always has a JSON text; `to_raw_value` can only fail on foreign `Serialize` types.
+        Self::of(&value).unwrap_or_default()
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(Self)
+    }
+}
+
+/// A JSON number as it was written: the CLI sends `581.259` where its schema says integer.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Num(Repr);
+
+#[derive(Clone, Copy, PartialEq)]
+enum Repr {
+    Unsigned(u64),
+    Negative(i64),
+    Float(f64),
+}
+
+impl Num {
+    /// The value, rounded where a double cannot hold it.
+    pub fn as_f64(self) -> f64 {
+        match self.0 {
+            Repr::Unsigned(n) => n as f64,
+            Repr::Negative(n) => n as f64,
+            Repr::Float(n) => n,
+        }
+    }
+
+    /// The value as a count: fractions are cut, what is negative or no number is 0.
+    pub fn as_u64(self) -> u64 {
+        match self.0 {
+            Repr::Unsigned(n) => n,
+            Repr::Negative(_) => 0,
+            Repr::Float(n) => n as u64,
+        }
+    }
+}
+
+impl Default for Num {
+    fn default() -> Self {
+        Self(Repr::Unsigned(0))
+    }
+}
+
+impl fmt::Debug for Num {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Num {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Repr::Unsigned(n) => n.fmt(f),
+            Repr::Negative(n) => n.fmt(f),
+            Repr::Float(n) => n.fmt(f),
+        }
+    }
+}
+
+impl From<u64> for Num {
+    fn from(n: u64) -> Self {
+        Self(Repr::Unsigned(n))
+    }
+}
+
+impl From<i64> for Num {
+    fn from(n: i64) -> Self {
+        Self(u64::try_from(n).map_or(Repr::Negative(n), Repr::Unsigned))
+    }
+}
+
+impl From<f64> for Num {
+    fn from(n: f64) -> Self {
+        Self(Repr::Float(n))
+    }
+}
+
+impl Serialize for Num {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Repr::Unsigned(n) => serializer.serialize_u64(n),
+            Repr::Negative(n) => serializer.serialize_i64(n),
+            Repr::Float(n) => serializer.serialize_f64(n),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Num {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NumVisitor;
+        impl Visitor<'_> for NumVisitor {
+            type Value = Num;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number")
+            }
+            fn visit_u64<E>(self, n: u64) -> Result<Num, E> {
+                Ok(n.into())
+            }
+            fn visit_i64<E>(self, n: i64) -> Result<Num, E> {
+                Ok(n.into())
+            }
+            fn visit_f64<E>(self, n: f64) -> Result<Num, E> {
+                Ok(n.into())
+            }
+        }
+        deserializer.deserialize_any(NumVisitor)
+    }
+}
+
+/// A field the protocol declares as `T | null`.
+///
+/// The CLI means something by the `null` (a main-thread line has `parent_tool_use_id: null`), and older
+/// versions leave some of these fields out: neither may turn into the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Nullable<T> {
+    /// The key is not there.
+    #[default]
+    Absent,
+    /// The key is there and `null`.
+    Null,
+    /// The key has a value.
+    Value(T),
+}
+
+impl<T> Nullable<T> {
+    /// Whether the key is missing.
+    pub fn is_absent(&self) -> bool {
+        matches!(self, Self::Absent)
+    }
+
+    /// The value, where absent and null mean the same to the caller.
+    pub fn as_ref(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Absent | Self::Null => None,
+        }
+    }
+
+    /// The value itself, where absent and null mean the same to the caller.
+    pub fn into_option(self) -> Option<T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Absent | Self::Null => None,
+        }
+    }
+}
+
+/// `None` is written as `null`: whoever sets such a field means the key to be there.
+impl<T> From<Option<T>> for Nullable<T> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Self::Value)
+    }
+}
+
+impl<T: Serialize> Serialize for Nullable<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Value(value) => value.serialize(serializer),
+            Self::Absent | Self::Null => serializer.serialize_none(),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Nullable<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::deserialize(deserializer).map(Self::from)
+    }
+}
+
+/// A value that is a plain text or something richer: message content, tool results.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TextOr<T> {
+    /// A bare string.
+    Text(String),
+    /// The richer form.
+    Rich(T),
+}
+
+impl<T> From<&str> for TextOr<T> {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl<T: Serialize> Serialize for TextOr<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Rich(rich) => rich.serialize(serializer),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for TextOr<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrVisitor<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for TextOrVisitor<T> {
+            type Value = TextOr<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or its richer form")
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(TextOr::Text(text.to_owned()))
+            }
+            fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
+                Ok(TextOr::Text(text))
+            }
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(
+                self,
+                seq: A,
+            ) -> Result<Self::Value, A::Error> {
+                T::deserialize(serde::de::value::SeqAccessDeserializer::new(seq)).map(TextOr::Rich)
+            }
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                map: A,
+            ) -> Result<Self::Value, A::Error> {
+                T::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(TextOr::Rich)
+            }
+            fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
+                Err(E::invalid_type(serde::de::Unexpected::Unit, &self))
+            }
+        }
+        deserializer.deserialize_any(TextOrVisitor(std::marker::PhantomData))
+    }
+}

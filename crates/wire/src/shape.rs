@@ -1,0 +1,485 @@
+//! The machinery below `#[derive(Wire)]`: how one object is read and written, field by field.
+//!
+//! Owns the traits the derive implements and the [`Source`] it reads from. Users of the crate need none of
+//! it. Invariant: a tag may stand anywhere in its object; only what stands before it is buffered, as text.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, Visitor};
+pub use serde::de::{Error as DeError, MapAccess};
+pub use serde::ser::SerializeMap;
+use serde_json::value::RawValue;
+
+use crate::{Extra, Json, Nullable, Num, TextOr};
+
+/// How an error names a field that stood before its tag and was read apart from the line.
+pub(crate) const BEFORE_TAG: &str = "field `";
+
+/// One JSON object as a type.
+pub trait Body: Sized {
+    /// Its name in error messages.
+    const NAME: &'static str;
+
+    /// Reads what is left of the object.
+    ///
+    /// # Errors
+    /// When a declared field is missing or broken.
+    fn read<'de, A: MapAccess<'de>>(source: Source<'de, A>) -> Result<Self, A::Error>;
+
+    /// Writes the fields into an object that is already open; `tags` are written by the caller.
+    ///
+    /// # Errors
+    /// When the serialiser fails.
+    fn write<M: SerializeMap>(&self, tags: Tags, map: &mut M) -> Result<(), M::Error>;
+}
+
+impl<T: Body> Body for Box<T> {
+    const NAME: &'static str = T::NAME;
+
+    fn read<'de, A: MapAccess<'de>>(source: Source<'de, A>) -> Result<Self, A::Error> {
+        T::read(source).map(Box::new)
+    }
+
+    fn write<M: SerializeMap>(&self, tags: Tags, map: &mut M) -> Result<(), M::Error> {
+        T::write(self, tags, map)
+    }
+}
+
+/// The declared names of a struct.
+pub trait Fields {
+    /// Fields with a type.
+    const FIELDS: &'static [&'static str];
+    /// Fields that are known to exist and only carried, in `extra`.
+    const INTERNAL: &'static [&'static str];
+    /// The place of a name in [`Fields::FIELDS`].
+    fn index(name: &str) -> Option<usize>;
+}
+
+/// The declared names of a tagged enum.
+pub trait Tagged {
+    /// The key that holds the tag.
+    const TAG: &'static str;
+    /// Tag values with a type.
+    const NAMES: &'static [&'static str];
+    /// Tag values that are recognised by name, their bodies kept.
+    const INTERNAL: &'static [&'static str];
+}
+
+/// The tag keys of the enums around a body: they are not fields of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tags([&'static str; 2]);
+
+impl Tags {
+    /// These and one more. Two is the deepest nesting in one object (`type` and `subtype`).
+    #[must_use]
+    pub fn and(self, tag: &'static str) -> Self {
+        Self([tag, self.0[0]])
+    }
+
+    /// Whether `name` is one of them.
+    pub fn contains(self, name: &str) -> bool {
+        !name.is_empty() && (self.0[0] == name || self.0[1] == name)
+    }
+}
+
+/// A key of the object being read.
+#[derive(Debug)]
+pub enum Key {
+    /// A declared field, by its index.
+    Field(usize),
+    /// Any other name.
+    Other(Box<str>),
+}
+
+/// The rest of an object: first what stood before the tag, then the map itself.
+pub struct Source<'de, A> {
+    early: std::vec::IntoIter<(Box<str>, Box<RawValue>)>,
+    current: Option<(Box<str>, Box<RawValue>)>,
+    tags: Tags,
+    map: A,
+    lifetime: PhantomData<&'de ()>,
+}
+
+impl<A> fmt::Debug for Source<'_, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source")
+            .field("tags", &self.tags)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'de, A: MapAccess<'de>> Source<'de, A> {
+    /// A whole object, from its first key.
+    pub fn new(map: A) -> Self {
+        Self {
+            early: Vec::new().into_iter(),
+            current: None,
+            tags: Tags::default(),
+            map,
+            lifetime: PhantomData,
+        }
+    }
+
+    /// The next key that is no tag.
+    ///
+    /// # Errors
+    /// When the JSON is broken.
+    #[inline]
+    pub fn key(&mut self, index: impl Fn(&str) -> Option<usize>) -> Result<Option<Key>, A::Error> {
+        if let Some((name, value)) = self.early.next() {
+            let key = match index(&name) {
+                Some(index) => Key::Field(index),
+                None => Key::Other(name.clone()),
+            };
+            self.current = Some((name, value));
+            return Ok(Some(key));
+        }
+        loop {
+            let seed = KeySeed {
+                index: &index,
+                tags: self.tags,
+            };
+            match self.map.next_key_seed(seed)? {
+                Some(Some(key)) => return Ok(Some(key)),
+                Some(None) => drop(self.map.next_value::<IgnoredAny>()?),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// The value of the key that was just read.
+    ///
+    /// # Errors
+    /// When it is no `T`.
+    #[inline]
+    pub fn value<T: DeserializeOwned>(&mut self) -> Result<T, A::Error> {
+        match self.current.take() {
+            Some((name, raw)) => serde_json::from_str(raw.get())
+                .map_err(|error| DeError::custom(format_args!("{BEFORE_TAG}{name}`: {error}"))),
+            None => self.map.next_value(),
+        }
+    }
+
+    /// Passes over the value of the key that was just read.
+    ///
+    /// # Errors
+    /// When the JSON is broken.
+    pub fn skip(&mut self) -> Result<(), A::Error> {
+        match self.current.take() {
+            Some(_) => Ok(()),
+            None => self.map.next_value::<IgnoredAny>().map(drop),
+        }
+    }
+
+    /// Finds the tag. What stands before it is kept for the body to read.
+    ///
+    /// # Errors
+    /// When the JSON is broken or the tag is no string.
+    pub fn tag(mut self, tag: &'static str) -> Result<(Option<Cow<'de, str>>, Self), A::Error> {
+        let mut early = Vec::new();
+        let mut found = None;
+        for (name, value) in self.early {
+            if &*name == tag {
+                let text: String = serde_json::from_str(value.get()).map_err(DeError::custom)?;
+                found = Some(Cow::Owned(text));
+            } else {
+                early.push((name, value));
+            }
+        }
+        while found.is_none() {
+            let Some(TagText(name)) = self.map.next_key::<TagText<'de>>()? else {
+                break;
+            };
+            if &*name == tag {
+                found = Some(self.map.next_value::<TagText<'de>>()?.0);
+            } else if self.tags.contains(&name) {
+                self.map.next_value::<IgnoredAny>()?;
+            } else {
+                early.push((name.into(), self.map.next_value()?));
+            }
+        }
+        let source = Self {
+            early: early.into_iter(),
+            current: None,
+            tags: self.tags.and(tag),
+            map: self.map,
+            lifetime: PhantomData,
+        };
+        Ok((found, source))
+    }
+}
+
+impl<E: DeError> Source<'_, NoMore<E>> {
+    /// An object given as its entries: what a flattened body shares with the struct around it.
+    pub fn of_entries(entries: Vec<(Box<str>, Box<RawValue>)>) -> Self {
+        Self {
+            early: entries.into_iter(),
+            current: None,
+            tags: Tags::default(),
+            map: NoMore(PhantomData),
+            lifetime: PhantomData,
+        }
+    }
+}
+
+/// A map at its end.
+#[derive(Debug)]
+pub struct NoMore<E>(PhantomData<E>);
+
+impl<'de, E: DeError> MapAccess<'de> for NoMore<E> {
+    type Error = E;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, _: K) -> Result<Option<K::Value>, E> {
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, _: V) -> Result<V::Value, E> {
+        Err(E::custom("no value without a key"))
+    }
+}
+
+/// Tells declared fields from others without allocating; `None` stands for a tag.
+struct KeySeed<'a, F> {
+    index: &'a F,
+    tags: Tags,
+}
+
+impl<'de, F: Fn(&str) -> Option<usize>> DeserializeSeed<'de> for KeySeed<'_, F> {
+    type Value = Option<Key>;
+
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl<F: Fn(&str) -> Option<usize>> Visitor<'_> for KeySeed<'_, F> {
+    type Value = Option<Key>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a field name")
+    }
+
+    #[inline]
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        if let Some(index) = (self.index)(name) {
+            Ok(Some(Key::Field(index)))
+        } else if self.tags.contains(name) {
+            Ok(None)
+        } else {
+            Ok(Some(Key::Other(name.into())))
+        }
+    }
+}
+
+/// A string that borrows from the line where it can.
+struct TagText<'de>(Cow<'de, str>);
+
+impl<'de> serde::Deserialize<'de> for TagText<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = TagText<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(TagText(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(TagText(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+/// Reads a [`Body`] from any map.
+pub struct BodyVisitor<T>(PhantomData<T>);
+
+impl<T> Default for BodyVisitor<T> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T> fmt::Debug for BodyVisitor<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BodyVisitor")
+    }
+}
+
+impl<'de, T: Body> Visitor<'de> for BodyVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object ({})", T::NAME)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+        T::read(Source::new(map))
+    }
+}
+
+/// Gives a [`Body`] serde's own traits.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! serde_by_body {
+    ($type:ty) => {
+        impl ::serde::Serialize for $type {
+            fn serialize<S: ::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                use ::serde::ser::SerializeMap as _;
+                let mut map = serializer.serialize_map(::core::option::Option::None)?;
+                $crate::shape::Body::write(self, $crate::shape::Tags::default(), &mut map)?;
+                map.end()
+            }
+        }
+
+        impl<'de> ::serde::Deserialize<'de> for $type {
+            fn deserialize<D: ::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                deserializer.deserialize_map($crate::shape::BodyVisitor::<Self>::default())
+            }
+        }
+    };
+}
+pub use serde_by_body;
+
+/// Something on the wire that the types do not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Novelty<'a> {
+    /// An undeclared field.
+    Field(&'a str),
+    /// An object whose tag has no type.
+    Variant {
+        /// The key of the tag.
+        tag: &'static str,
+        /// Its value.
+        name: &'a str,
+    },
+    /// A word that is not in the declared set.
+    Value(&'a str),
+}
+
+/// Where in a message a [`Novelty`] stands. Written as `message.content[].text`.
+#[derive(Debug, Clone, Copy)]
+pub struct At<'a> {
+    parent: Option<&'a At<'a>>,
+    step: &'a str,
+}
+
+impl<'a> At<'a> {
+    /// The message itself.
+    pub const ROOT: At<'static> = At {
+        parent: None,
+        step: "",
+    };
+
+    /// A field of this object.
+    pub fn field(&'a self, name: &'a str) -> At<'a> {
+        At {
+            parent: Some(self),
+            step: name,
+        }
+    }
+
+    /// An element of this list or map.
+    pub fn item(&'a self) -> At<'a> {
+        self.field("[]")
+    }
+}
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(parent) = self.parent {
+            parent.fmt(f)?;
+            if parent.parent.is_some() && self.step != "[]" {
+                f.write_str(".")?;
+            }
+        }
+        f.write_str(self.step)
+    }
+}
+
+/// Reports what in a value is new to this build. Used to see drift of the protocol, never to decide.
+pub trait Inspect {
+    /// Calls `sink` for each novelty in `self`, which stands at `at`.
+    fn inspect(&self, at: &At<'_>, sink: &mut dyn FnMut(&At<'_>, Novelty<'_>));
+}
+
+/// The part of [`Inspect`] that all structs share.
+pub fn inspect_extra<T: Fields>(
+    extra: &Extra,
+    at: &At<'_>,
+    sink: &mut dyn FnMut(&At<'_>, Novelty<'_>),
+) {
+    for (name, _) in extra.iter() {
+        if !T::FIELDS.contains(&name) && !T::INTERNAL.contains(&name) {
+            sink(at, Novelty::Field(name));
+        }
+    }
+}
+
+macro_rules! nothing_to_inspect {
+    ($($type:ty),*) => {$(
+        impl Inspect for $type {
+            fn inspect(&self, _: &At<'_>, _: &mut dyn FnMut(&At<'_>, Novelty<'_>)) {}
+        }
+    )*};
+}
+nothing_to_inspect!(String, bool, Num, Json);
+
+impl<T: Inspect> Inspect for Box<T> {
+    fn inspect(&self, at: &At<'_>, sink: &mut dyn FnMut(&At<'_>, Novelty<'_>)) {
+        T::inspect(self, at, sink);
+    }
+}
+
+impl<T: Inspect> Inspect for Option<T> {
+    fn inspect(&self, at: &At<'_>, sink: &mut dyn FnMut(&At<'_>, Novelty<'_>)) {
+        if let Some(value) = self {
+            value.inspect(at, sink);
+        }
+    }
+}
+
+impl<T: Inspect> Inspect for Nullable<T> {
+    fn inspect(&self, at: &At<'_>, sink: &mut dyn FnMut(&At<'_>, Novelty<'_>)) {
+        if let Nullable::Value(value) = self {
+            value.inspect(at, sink);
+        }
+    }
+}
+
+impl<T: Inspect> Inspect for TextOr<T> {
+    fn inspect(&self, at: &At<'_>, sink: &mut dyn FnMut(&At<'_>, Novelty<'_>)) {
+        if let TextOr::Rich(rich) = self {
+            rich.inspect(at, sink);
+        }
+    }
+}
+
+impl<T: Inspect> Inspect for Vec<T> {
+    fn inspect(&self, at: &At<'_>, sink: &mut dyn FnMut(&At<'_>, Novelty<'_>)) {
+        for value in self {
+            value.inspect(&at.item(), sink);
+        }
+    }
+}
+
+impl<T: Inspect> Inspect for BTreeMap<String, T> {
+    fn inspect(&self, at: &At<'_>, sink: &mut dyn FnMut(&At<'_>, Novelty<'_>)) {
+        for value in self.values() {
+            value.inspect(&at.item(), sink);
+        }
+    }
+}

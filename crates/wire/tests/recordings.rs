@@ -1,0 +1,214 @@
+//! Every line that was recorded from a real CLI, in both directions, on every pinned version: the lines
+//! themselves, the replies inside control responses, and the inputs of the tools.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use countersign_wire::content::ContentBlock;
+use countersign_wire::control::{CliRequest, ControlOutcome};
+use countersign_wire::decode::decode;
+use countersign_wire::recording::{self, Direction};
+use countersign_wire::route::Route;
+use countersign_wire::shape::Inspect;
+use countersign_wire::tools::ToolInput;
+use countersign_wire::write::to_line;
+use countersign_wire::{CliMessage, HostMessage, Json};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use support::{novelties, reply_findings};
+
+/// The version whose protocol the types follow: nothing in it may be unknown.
+const CURRENT: &str = "2.1.325";
+
+struct Recorded {
+    cli: String,
+    file: String,
+    entries: Vec<recording::Entry>,
+}
+
+fn recordings() -> Vec<Recorded> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/wire");
+    let folder = |path: PathBuf| {
+        fs::read_dir(path)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+    };
+    let files = folder(fixtures).flat_map(folder);
+    files.map(|path| read(&path)).collect()
+}
+
+fn read(path: &Path) -> Recorded {
+    let text = fs::read(path).unwrap();
+    let mut lines = text
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
+    let header = recording::header(lines.next().unwrap()).unwrap();
+    Recorded {
+        cli: header.cli,
+        file: path.file_name().unwrap().to_string_lossy().into_owned(),
+        entries: lines.map(|line| recording::entry(line).unwrap()).collect(),
+    }
+}
+
+/// Decodes a line; says what is broken or new in it.
+fn line_findings<M: DeserializeOwned + Serialize + Inspect>(
+    line: &[u8],
+    found: &mut Vec<String>,
+) -> Option<M> {
+    let message: M = match decode(line) {
+        Ok(message) => message,
+        Err(error) => {
+            found.push(error.to_string());
+            return None;
+        }
+    };
+    found.extend(novelties(&message));
+    let original: Value = serde_json::from_slice(line).unwrap();
+    let written = to_line(&message).unwrap();
+    assert!(written.is_ascii());
+    if serde_json::from_slice::<Value>(&written).unwrap() != original {
+        found.push("round trip is not lossless".to_owned());
+    }
+    if original["type"] != *Route::of(line).unwrap().kind {
+        found.push("routed to another type".to_owned());
+    }
+    Some(message)
+}
+
+fn tool_findings(name: &str, input: &Json, found: &mut Vec<String>) {
+    match ToolInput::view(name, input) {
+        Ok(view) => {
+            found.extend(
+                novelties(&view)
+                    .into_iter()
+                    .map(|n| format!("{n} in {name}")),
+            );
+            if serde_json::to_value(&view).unwrap() != input.to_value().unwrap() {
+                found.push(format!("view of {name} is not lossless"));
+            }
+        }
+        Err(error) => found.push(format!("input of {name} does not fit: {error}")),
+    }
+}
+
+/// What is broken or new in one recording, line by line.
+fn findings(recorded: &Recorded) -> Vec<String> {
+    let mut report = Vec::new();
+    let mut asked: HashMap<String, String> = HashMap::new();
+    for entry in &recorded.entries {
+        let mut found = Vec::new();
+        match entry.direction {
+            Direction::Out => match line_findings::<CliMessage>(&entry.line, &mut found) {
+                Some(CliMessage::Assistant(line)) => {
+                    for block in &line.message.content {
+                        if let ContentBlock::ToolUse(call) = block {
+                            tool_findings(&call.name, &call.input, &mut found);
+                        }
+                    }
+                }
+                Some(CliMessage::ControlRequest(asks)) => {
+                    asked.insert(asks.request_id.to_string(), asks.request.tag().to_owned());
+                    if let CliRequest::CanUseTool(ask) = &asks.request {
+                        tool_findings(&ask.tool_name, &ask.input, &mut found);
+                    }
+                }
+                Some(CliMessage::ControlResponse(answer)) => {
+                    answer_findings(&asked, &answer.response, &mut found);
+                }
+                _ => {}
+            },
+            Direction::In => match line_findings::<HostMessage>(&entry.line, &mut found) {
+                Some(HostMessage::ControlRequest(asks)) => {
+                    asked.insert(asks.request_id.to_string(), asks.request.tag().to_owned());
+                    // The host of a recording asks nonsense on purpose, to see what the CLI says to it.
+                    found.retain(|finding| !finding.starts_with("unknown"));
+                }
+                Some(HostMessage::ControlResponse(answer)) => {
+                    answer_findings(&asked, &answer.response, &mut found);
+                }
+                _ => {}
+            },
+            _ => continue,
+        }
+        let name = Route::of(&entry.line)
+            .map(|route| route.name())
+            .unwrap_or_default();
+        let place = format!("{} {} {name}", recorded.cli, recorded.file);
+        report.extend(
+            found
+                .into_iter()
+                .map(|finding| format!("{place}: {finding}")),
+        );
+    }
+    report
+}
+
+fn answer_findings(
+    asked: &HashMap<String, String>,
+    outcome: &ControlOutcome,
+    found: &mut Vec<String>,
+) {
+    let ControlOutcome::Success(success) = outcome else {
+        return;
+    };
+    let id = success
+        .request_id
+        .as_ref()
+        .map(|id| id.as_str())
+        .unwrap_or_default();
+    if let (Some(subtype), Some(reply)) = (asked.get(id), &success.response) {
+        let findings = reply_findings(subtype, reply);
+        found.extend(
+            findings
+                .into_iter()
+                .map(|f| format!("{f} in the reply to {subtype}")),
+        );
+    }
+}
+
+fn report(keep: impl Fn(&Recorded, &str) -> bool) -> String {
+    let mut report: Vec<String> = recordings()
+        .iter()
+        .flat_map(|recorded| {
+            let findings = findings(recorded).into_iter();
+            findings
+                .filter(|finding| keep(recorded, finding))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    report.sort();
+    report.dedup();
+    report.join("\n")
+}
+
+#[test]
+fn every_recorded_line_decodes_and_round_trips() {
+    assert_eq!(report(|_, finding| !finding.contains(": unknown")), "");
+}
+
+#[test]
+fn nothing_of_the_current_version_is_unknown() {
+    assert_eq!(
+        report(|recorded, finding| recorded.cli == CURRENT && finding.contains(": unknown")),
+        ""
+    );
+}
+
+#[test]
+fn all_three_pinned_versions_are_recorded() {
+    for cli in [CURRENT, "2.1.62", "2.0.75"] {
+        let recordings = recordings();
+        let lines: usize = recordings
+            .iter()
+            .filter(|recorded| recorded.cli == cli)
+            .map(|recorded| recorded.entries.len())
+            .sum();
+        assert!(lines > 300, "{cli}: {lines} lines");
+    }
+}
