@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use crate::route::Route;
 use crate::scan::{locate, skip_space};
 use crate::shape::BEFORE_TAG;
+use crate::surrogate;
 
 /// Why a line is malformed. The line itself stays with the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -52,13 +53,19 @@ pub enum DecodeError {
 
 /// Reads one line as a message of one direction: [`crate::CliMessage`] or [`crate::HostMessage`].
 ///
+/// Half a surrogate pair (`"\ud83d"` alone), which a CLI that cuts text can send, is read as U+FFFD.
+///
 /// # Errors
 /// When the line is malformed; the error says where and why.
 pub fn decode<M: DeserializeOwned>(line: &[u8]) -> Result<M, DecodeError> {
     let text = std::str::from_utf8(line).map_err(|error| DecodeError::NotUtf8 {
         column: error.valid_up_to() + 1,
     })?;
-    serde_json::from_str(text).map_err(|error| explain::<M>(text, &error))
+    serde_json::from_str(text).or_else(|error| {
+        let mended = surrogate::mend(text);
+        let message = mended.and_then(|text| serde_json::from_str(&text).ok());
+        message.ok_or_else(|| explain::<M>(text, &error))
+    })
 }
 
 /// Finds out what is wrong with a line that did not decode. Not on the fast road: it reads the line again.
@@ -169,6 +176,15 @@ mod tests {
         insta::assert_snapshot!(error(b"null"), @"expected a JSON object, found null");
         insta::assert_snapshot!(error(b"{\"a\":1}"), @"the object has no `type`");
         insta::assert_snapshot!(error(b"{\"type\":5}"), @"the object has no `type`");
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_does_not_cost_the_message() {
+        let line =
+            br#"{"type":"system","subtype":"informational","content":"cut \ud83d","level":"info"}"#;
+        let message: CliMessage = decode(line).unwrap();
+        let written = String::from_utf8(crate::write::to_ascii(&message).unwrap()).unwrap();
+        assert!(written.contains(r#""cut \ufffd""#), "{written}");
     }
 
     #[test]

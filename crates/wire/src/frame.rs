@@ -134,15 +134,19 @@ impl FrameReader {
 
     /// What a line that ends here is; `None` for a blank one.
     fn span(&mut self, mut line: Range<usize>) -> Option<Span> {
+        let at_stream_start = std::mem::take(&mut self.at_stream_start);
+        // The same bound as while gathering, so that chunking does not show.
+        let overlong = line.len() > self.longest();
         if self.buffer[line.clone()].ends_with(b"\r") {
             line.end -= 1;
         }
         if let Some(bytes) = self.skipping.take() {
             return Some(Span::TooLong(bytes + line.len() as u64));
         }
-        if std::mem::take(&mut self.at_stream_start)
-            && self.buffer[line.clone()].starts_with(BYTE_ORDER_MARK)
-        {
+        if overlong {
+            return Some(Span::TooLong(line.len() as u64));
+        }
+        if at_stream_start && self.buffer[line.clone()].starts_with(BYTE_ORDER_MARK) {
             line.start += BYTE_ORDER_MARK.len();
         }
         if self.buffer[line.clone()].trim_ascii().is_empty() {
@@ -154,6 +158,11 @@ impl FrameReader {
         }
     }
 
+    /// More bytes than this cannot become a permitted line, whatever of them does not count.
+    fn longest(&self) -> usize {
+        self.max_line.saturating_add(NOT_COUNTED)
+    }
+
     fn line(&self, span: Span) -> Line<'_> {
         match span {
             Span::Text(range) => Line::Text(&self.buffer[range]),
@@ -163,7 +172,7 @@ impl FrameReader {
 
     /// Forgets the bytes of a line that cannot become a permitted one any more.
     fn drop_overlong(&mut self) {
-        if self.skipping.is_none() && self.pending() <= self.max_line.saturating_add(NOT_COUNTED) {
+        if self.skipping.is_none() && self.pending() <= self.longest() {
             return;
         }
         // A `\r` at the end is held back: it counts only if no newline follows it.

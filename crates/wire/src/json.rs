@@ -10,6 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::surrogate;
+
 /// Any JSON value, kept as text: tool inputs, tool results and fields nobody declared.
 ///
 /// Two are equal when they mean the same JSON, whatever their white space and key order.
@@ -40,18 +42,21 @@ impl Json {
         serde_json::value::to_raw_value(value).map(Self)
     }
 
-    /// Reads it as `T`.
+    /// Reads it as `T`. Half a surrogate pair is read as U+FFFD.
     ///
     /// # Errors
     /// When the text is no `T`.
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(self.0.get())
+        serde_json::from_str(self.0.get()).or_else(|error| match surrogate::mend(self.0.get()) {
+            Some(mended) => serde_json::from_str(&mended),
+            None => Err(error),
+        })
     }
 
     /// Reads it as a tree.
     ///
     /// # Errors
-    /// When the text is nested deeper than 128 levels or holds half a surrogate pair.
+    /// When the text is nested deeper than 128 levels.
     pub fn to_value(&self) -> Result<Value, serde_json::Error> {
         self.to()
     }

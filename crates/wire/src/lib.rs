@@ -42,6 +42,7 @@ pub mod route;
 mod scan;
 #[doc(hidden)]
 pub mod shape;
+mod surrogate;
 pub mod tools;
 pub mod usage;
 pub mod vocab;

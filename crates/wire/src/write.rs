@@ -99,7 +99,7 @@ mod tests {
     fn carried_json_is_escaped_too_and_kept_on_one_line() {
         let carried: Json = serde_json::from_str("{\n  \"é\": \"🦀\\n\"\r\n}").unwrap();
         let line = to_line(&json!({ "input": carried })).unwrap();
-        let through_raw = to_line(&[carried.clone()]).unwrap();
+        let through_raw = to_line(std::slice::from_ref(&carried)).unwrap();
         for line in [line, through_raw] {
             assert!(line.is_ascii());
             assert_eq!(line.iter().filter(|b| **b == b'\n').count(), 1);

@@ -159,6 +159,9 @@ pub struct AgentDefinition {
 /// A plugin the host brings along.
 #[derive(Debug, Clone, PartialEq, Wire)]
 pub struct PluginConfig {
+    /// Always `local`.
+    #[wire(rename = "type")]
+    pub kind: String,
     /// Path of the file or folder.
     pub path: String,
     /// Do not start its MCP servers.
