@@ -5,6 +5,7 @@
 
 use serde::de::DeserializeOwned;
 
+use crate::fast;
 use crate::route::Route;
 use crate::scan::{locate, skip_space};
 use crate::shape::BEFORE_TAG;
@@ -61,6 +62,9 @@ pub fn decode<M: DeserializeOwned>(line: &[u8]) -> Result<M, DecodeError> {
     let text = std::str::from_utf8(line).map_err(|error| DecodeError::NotUtf8 {
         column: error.valid_up_to() + 1,
     })?;
+    if let Some(message) = fast::read(text) {
+        return Ok(message);
+    }
     serde_json::from_str(text).or_else(|error| {
         let mended = surrogate::mend(text);
         let message = mended.and_then(|text| serde_json::from_str(&text).ok());

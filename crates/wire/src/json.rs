@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::surrogate;
+use crate::{fast, surrogate};
 
 /// Any JSON value, kept as text: tool inputs, tool results and fields nobody declared.
 ///
@@ -102,7 +102,27 @@ impl Serialize for Json {
 
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(Self)
+        deserializer.deserialize_newtype_struct(fast::RAW, JsonVisitor)
+    }
+}
+
+struct JsonVisitor;
+
+impl<'de> Visitor<'de> for JsonVisitor {
+    type Value = Json;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    /// From our quick reader: the text of the value, not yet checked.
+    fn visit_borrowed_str<E: serde::de::Error>(self, text: &'de str) -> Result<Json, E> {
+        serde_json::from_str(text).map(Json).map_err(E::custom)
+    }
+
+    /// From every other reader.
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(Json)
     }
 }
 

@@ -24,11 +24,13 @@
 // The derive names this crate by its full name, inside it too.
 extern crate self as countersign_wire;
 
+mod block;
 pub mod cli;
 pub mod content;
 pub mod control;
 pub mod decode;
 mod extra;
+mod fast;
 pub mod frame;
 pub mod hooks;
 pub mod host;
@@ -46,6 +48,7 @@ mod surrogate;
 pub mod tools;
 pub mod usage;
 pub mod vocab;
+mod walk;
 pub mod write;
 
 pub use cli::CliMessage;

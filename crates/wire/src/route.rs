@@ -4,27 +4,72 @@
 //! a check: a line that routes may still be malformed where nobody looked.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
 
-use crate::scan::{Member, Members, skip_space, string_end, value_end};
+use crate::scan::has_backslash;
+use crate::walk::{Visit, walk};
 
-/// What is needed to route a line. Texts borrow from the line unless they hold escapes.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// What is needed to route a line. Borrows from it; a text is made only of what is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Route<'a> {
     /// The `type`.
-    pub kind: Cow<'a, str>,
+    pub kind: Text<'a>,
     /// The `subtype`: of the line, or of the `request` or `response` inside a control line.
-    pub subtype: Option<Cow<'a, str>>,
+    pub subtype: Option<Text<'a>>,
     /// The `request_id` of a control line, wherever it stands in it.
-    pub request_id: Option<Cow<'a, str>>,
+    pub request_id: Option<Text<'a>>,
     /// The line's own `uuid`.
-    pub uuid: Option<Cow<'a, str>>,
+    pub uuid: Option<Text<'a>>,
     /// The `session_id`.
-    pub session_id: Option<Cow<'a, str>>,
+    pub session_id: Option<Text<'a>>,
     /// The tool call that the line is about, where it stands at the top or in a control request.
-    pub tool_use_id: Option<Cow<'a, str>>,
+    pub tool_use_id: Option<Text<'a>>,
     /// The tool call whose sub-agent the line comes from.
-    pub parent_tool_use_id: Option<Cow<'a, str>>,
+    pub parent_tool_use_id: Option<Text<'a>>,
+}
+
+/// A string of a line, as it stands there between its quotes.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Text<'a>(&'a [u8]);
+
+impl<'a> Text<'a> {
+    /// The text. Borrows unless there are escapes in it; bytes that are no UTF-8 come as U+FFFD.
+    pub fn get(self) -> Cow<'a, str> {
+        if memchr::memchr(b'\\', self.0).is_none() {
+            return String::from_utf8_lossy(self.0);
+        }
+        let quoted = format!("\"{}\"", String::from_utf8_lossy(self.0));
+        match serde_json::from_str::<String>(&quoted) {
+            Ok(text) => Cow::Owned(text),
+            Err(_) => String::from_utf8_lossy(self.0),
+        }
+    }
+}
+
+impl PartialEq<str> for Text<'_> {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other.as_bytes() || self.get() == other
+    }
+}
+
+impl PartialEq<&str> for Text<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        *self == **other
+    }
+}
+
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.get(), f)
+    }
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.get())
+    }
 }
 
 /// Why a line cannot be routed.
@@ -45,92 +90,109 @@ impl<'a> Route<'a> {
     /// # Errors
     /// When the line is no object with a `type`.
     pub fn of(line: &'a [u8]) -> Result<Self, RouteError> {
-        let mut route = Route::default();
-        let mut kind = None;
-        let mut members = Members::new(line, 0);
-        while let Some(member) = members.next() {
-            let key = key(line, &member);
-            let end = match &*key {
-                b"type" => read_text(line, member.value, &mut kind),
-                b"subtype" => read_text(line, member.value, &mut route.subtype),
-                b"request_id" => read_text(line, member.value, &mut route.request_id),
-                b"uuid" => read_text(line, member.value, &mut route.uuid),
-                b"session_id" => read_text(line, member.value, &mut route.session_id),
-                b"tool_use_id" => read_text(line, member.value, &mut route.tool_use_id),
-                b"parent_tool_use_id" => {
-                    read_text(line, member.value, &mut route.parent_tool_use_id)
-                }
-                b"request" | b"response" => route.look_into(line, member.value),
-                _ => value_end(line, member.value),
-            };
-            members.resume(end);
-        }
-        let end = members.end.ok_or(RouteError::NotAnObject)?;
-        if skip_space(line, end) < line.len() {
-            return Err(RouteError::NotAnObject);
-        }
-        route.kind = kind.ok_or(RouteError::NoType)?;
-        Ok(route)
-    }
-
-    /// The envelope of a control line: its subtype and ids stand one level deeper. Gives its end.
-    fn look_into(&mut self, line: &'a [u8], at: usize) -> Option<usize> {
-        if line.get(at) != Some(&b'{') {
-            return value_end(line, at);
-        }
-        let mut members = Members::new(line, at);
-        while let Some(member) = members.next() {
-            let key = key(line, &member);
-            let end = match &*key {
-                b"subtype" => read_text(line, member.value, &mut self.subtype),
-                b"request_id" => read_text(line, member.value, &mut self.request_id),
-                b"tool_use_id" => read_text(line, member.value, &mut self.tool_use_id),
-                _ => value_end(line, member.value),
-            };
-            members.resume(end);
-        }
-        members.end
+        let mut finder = Finder {
+            line,
+            route: Route::default(),
+            kind: None,
+            pending: Name::Other,
+            backslash: false,
+        };
+        walk(line, &mut finder).ok_or(RouteError::NotAnObject)?;
+        let kind = finder.kind.ok_or(RouteError::NoType)?;
+        Ok(Route {
+            kind,
+            ..finder.route
+        })
     }
 
     /// `type`, or `type/subtype` where there is one.
     pub fn name(&self) -> String {
         match &self.subtype {
             Some(subtype) => format!("{}/{subtype}", self.kind),
-            None => self.kind.clone().into_owned(),
+            None => self.kind.to_string(),
         }
     }
 }
 
-/// The name of a member, without escapes.
-#[inline]
-fn key<'a>(line: &'a [u8], member: &Member) -> Cow<'a, [u8]> {
-    let bare = &line[member.key.clone()];
-    if !member.key_escaped {
-        return Cow::Borrowed(bare);
-    }
-    let quoted = &line[member.key.start - 1..=member.key.end];
-    match serde_json::from_slice::<String>(quoted) {
-        Ok(name) => Cow::Owned(name.into_bytes()),
-        Err(_) => Cow::Borrowed(bare),
+/// A key that routing cares for.
+#[derive(Clone, Copy, PartialEq)]
+enum Name {
+    Type,
+    Subtype,
+    RequestId,
+    Uuid,
+    SessionId,
+    ToolUseId,
+    ParentToolUseId,
+    /// `request` or `response`: the subtype and ids of a control line stand one level deeper, inside it.
+    Envelope,
+    Other,
+}
+
+impl Name {
+    #[inline]
+    fn of(key: &[u8]) -> Self {
+        match key {
+            b"type" => Name::Type,
+            b"subtype" => Name::Subtype,
+            b"request_id" => Name::RequestId,
+            b"uuid" => Name::Uuid,
+            b"session_id" => Name::SessionId,
+            b"tool_use_id" => Name::ToolUseId,
+            b"parent_tool_use_id" => Name::ParentToolUseId,
+            b"request" | b"response" => Name::Envelope,
+            _ => Name::Other,
+        }
     }
 }
 
-/// Puts the text at `at` into `slot`, or empties it if the value is no string. Gives the end of the value.
-#[inline]
-fn read_text<'a>(line: &'a [u8], at: usize, slot: &mut Option<Cow<'a, str>>) -> Option<usize> {
-    if line.get(at) != Some(&b'"') {
-        *slot = None;
-        return value_end(line, at);
+/// Picks the strings that matter out of a walk over a line.
+struct Finder<'a> {
+    line: &'a [u8],
+    route: Route<'a>,
+    kind: Option<Text<'a>>,
+    /// The key whose value comes next.
+    pending: Name,
+    /// Whether a key may have escapes.
+    backslash: bool,
+}
+
+impl Visit for Finder<'_> {
+    #[inline]
+    fn key(&mut self, _: u32, range: Range<usize>) {
+        self.pending = match Name::of(&self.line[range.clone()]) {
+            // A key may be written with escapes; few are.
+            Name::Other if self.backslash && has_backslash(self.line, range.clone()) => {
+                Name::of(Text(&self.line[range]).get().as_bytes())
+            }
+            name => name,
+        };
     }
-    let (end, escaped) = string_end(line, at + 1)?;
-    *slot = if escaped {
-        serde_json::from_slice(&line[at..=end]).ok().map(Cow::Owned)
-    } else {
-        std::str::from_utf8(&line[at + 1..end])
-            .ok()
-            .map(Cow::Borrowed)
-    };
-    Some(end + 1)
+
+    #[inline]
+    fn text(&mut self, depth: u32, range: Range<usize>) {
+        let text = Some(Text(&self.line[range]));
+        match (std::mem::replace(&mut self.pending, Name::Other), depth) {
+            (Name::Type, 1) => self.kind = text,
+            (Name::Uuid, 1) => self.route.uuid = text,
+            (Name::SessionId, 1) => self.route.session_id = text,
+            (Name::ParentToolUseId, 1) => self.route.parent_tool_use_id = text,
+            (Name::Subtype, _) => self.route.subtype = text,
+            (Name::RequestId, _) => self.route.request_id = text,
+            (Name::ToolUseId, _) => self.route.tool_use_id = text,
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn backslash(&mut self) {
+        self.backslash = true;
+    }
+
+    #[inline]
+    fn enter(&mut self) -> bool {
+        std::mem::replace(&mut self.pending, Name::Other) == Name::Envelope
+    }
 }
 
 #[cfg(test)]
@@ -140,7 +202,7 @@ mod tests {
     fn route(line: &str) -> Result<(String, [Option<String>; 2]), RouteError> {
         let route = Route::of(line.as_bytes())?;
         let name = route.name();
-        let ids = [route.request_id, route.uuid].map(|id| id.map(Cow::into_owned));
+        let ids = [route.request_id, route.uuid].map(|id| id.map(|id| id.to_string()));
         Ok((name, ids))
     }
 
@@ -173,7 +235,7 @@ mod tests {
             ("control_request/can_use_tool".to_owned(), [some("r"), None])
         );
         let route = Route::of(request.as_bytes()).unwrap();
-        assert_eq!(route.tool_use_id.as_deref(), Some("t"));
+        assert!(route.tool_use_id.is_some_and(|id| id == "t"));
 
         let response =
             r#"{"type":"control_response","response":{"subtype":"success","request_id":"r"}}"#;
@@ -194,8 +256,6 @@ mod tests {
             r#"{"type":"a""#,
             r#"{"type":"a"}}"#,
             r#"{"type":"a","b":"}"#,
-            r#"{"type" "a"}"#,
-            r#"{"a":,"type":"b"}"#,
         ] {
             assert_eq!(route(line), Err(RouteError::NotAnObject), "{line}");
         }

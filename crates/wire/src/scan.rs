@@ -3,37 +3,81 @@
 //! Owns nothing but positions. Trusts the text to be JSON only as far as brackets and quotes go; on anything
 //! else it stops with `None`, never out of bounds. This is what makes routing a line cheap.
 
-/// Eight copies of a byte, to compare eight bytes at once.
-const fn splat(byte: u8) -> u64 {
-    u64::from_ne_bytes([byte; 8])
-}
+use wide::u8x16;
 
-const LOW: u64 = splat(0x01);
-const HIGH: u64 = splat(0x80);
+use crate::block::{self, Block, all};
 
-/// Bit 7 of each byte of `word` that is zero. Bytes above a hit may be false hits; the lowest is right.
-const fn zero_bytes(word: u64) -> u64 {
-    word.wrapping_sub(LOW) & !word & HIGH
-}
-
-fn word_at(text: &[u8], at: usize) -> Option<u64> {
-    text.get(at..)?
-        .first_chunk()
-        .map(|bytes| u64::from_le_bytes(*bytes))
-}
-
-/// `at` is behind an opening quote; gives the position of the closing one and whether there are escapes.
+/// `start` is behind an opening quote; gives the position of the closing one.
+///
+/// Looks for quotes only and counts the backslashes before one: text has far more other escapes than quotes.
 #[inline]
-pub(crate) fn string_end(text: &[u8], mut at: usize) -> Option<(usize, bool)> {
+pub(crate) fn string_end(text: &[u8], start: usize) -> Option<usize> {
+    let mut at = quote(text, start)?;
+    while text[at - 1] == b'\\' && is_escaped(&text[start..at]) {
+        at = quote(text, at + 1)?;
+    }
+    Some(at)
+}
+
+/// The next quote. Keys and ids end within a few steps of sixteen bytes; only what is longer is worth a call.
+#[inline]
+fn quote(text: &[u8], mut at: usize) -> Option<usize> {
+    for _ in 0..3 {
+        let Some(chunk) = text.get(at..).and_then(<[u8]>::first_chunk) else {
+            break;
+        };
+        let hits = u8x16::from(*chunk).simd_eq(all(b'"')).to_bitmask();
+        if hits != 0 {
+            return Some(at + hits.trailing_zeros() as usize);
+        }
+        at += 16;
+    }
+    far_quote(text, at)
+}
+
+#[inline(never)]
+fn far_quote(text: &[u8], at: usize) -> Option<usize> {
+    memchr::memchr(b'"', text.get(at..)?).map(|found| at + found)
+}
+
+/// Whether there is a backslash in a short stretch of text.
+#[inline]
+pub(crate) fn has_backslash(text: &[u8], range: std::ops::Range<usize>) -> bool {
+    let mut at = range.start;
+    while at < range.end {
+        let Some(chunk) = text.get(at..).and_then(<[u8]>::first_chunk) else {
+            return text[at..range.end].contains(&b'\\');
+        };
+        let hits = u8x16::from(*chunk).simd_eq(all(b'\\')).to_bitmask();
+        if hits != 0 {
+            return at + (hits.trailing_zeros() as usize) < range.end;
+        }
+        at += 16;
+    }
+    false
+}
+
+/// Whether what follows `text` is escaped: it ends in an odd number of backslashes.
+#[inline(never)]
+fn is_escaped(text: &[u8]) -> bool {
+    text.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
+}
+
+/// The same for text that nobody else checks, and whether there are escapes. `None` at a control character, too.
+#[inline]
+pub(crate) fn strict_string_end(text: &[u8], mut at: usize) -> Option<(usize, bool)> {
     let mut escaped = false;
     loop {
-        while let Some(word) = word_at(text, at) {
-            let hits = zero_bytes(word ^ splat(b'"')) | zero_bytes(word ^ splat(b'\\'));
+        while let Some(chunk) = text.get(at..).and_then(<[u8]>::first_chunk) {
+            let chunk = u8x16::from(*chunk);
+            let control = chunk.min(all(0x1f)).simd_eq(chunk);
+            let hits = chunk.simd_eq(all(b'"')) | chunk.simd_eq(all(b'\\')) | control;
+            let hits = hits.to_bitmask();
             if hits != 0 {
-                at += hits.trailing_zeros() as usize / 8;
+                at += hits.trailing_zeros() as usize;
                 break;
             }
-            at += 8;
+            at += 16;
         }
         match text.get(at)? {
             b'"' => return Some((at, escaped)),
@@ -41,28 +85,44 @@ pub(crate) fn string_end(text: &[u8], mut at: usize) -> Option<(usize, bool)> {
                 escaped = true;
                 at += 2;
             }
+            0..=0x1f => return None,
             _ => at += 1,
         }
     }
 }
 
 /// `at` is on an opening bracket; gives the position behind its closing one.
-#[inline]
-fn container_end(text: &[u8], mut at: usize) -> Option<usize> {
-    let mut depth = 0usize;
+///
+/// Sixty-four bytes at a time: which quotes are escaped, then which bytes lie in strings, then brackets outside of
+/// strings are counted. A string that goes on behind the block is skipped as such, so every block begins outside of
+/// one. What is left of the text is filled up with blanks.
+fn container_end(text: &[u8], at: usize) -> Option<usize> {
+    let (mut depth, mut base) = (0u32, at);
+    let mut padded = [0; 64];
     loop {
-        match text.get(at)? {
-            b'"' => at = string_end(text, at + 1)?.0,
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at + 1);
-                }
-            }
-            _ => {}
+        if base >= text.len() {
+            return None;
         }
-        at += 1;
+        let block = Block::at(text, base, &mut padded);
+        let (quotes, backslashes) = block.text_marks();
+        let mut next_escaped = false;
+        let strings = block::inside(quotes & !block::escaped(backslashes, &mut next_escaped));
+        let mut brackets = block.bracket_marks() & !strings;
+        while brackets != 0 {
+            let bit = brackets.trailing_zeros() as usize;
+            brackets &= brackets - 1;
+            if block::opens(text[base + bit]) {
+                depth += 1;
+            } else if depth <= 1 {
+                return Some(base + bit + 1);
+            } else {
+                depth -= 1;
+            }
+        }
+        base += 64;
+        if strings >> 63 == 1 {
+            base = string_end(text, base + usize::from(next_escaped))? + 1;
+        }
     }
 }
 
@@ -70,7 +130,7 @@ fn container_end(text: &[u8], mut at: usize) -> Option<usize> {
 #[inline]
 pub(crate) fn value_end(text: &[u8], at: usize) -> Option<usize> {
     match text.get(at)? {
-        b'"' => string_end(text, at + 1).map(|(end, _)| end + 1),
+        b'"' => string_end(text, at + 1).map(|end| end + 1),
         b'{' | b'[' => container_end(text, at),
         _ => {
             let rest = text.get(at..)?;
@@ -104,7 +164,6 @@ pub(crate) struct Members<'a> {
 pub(crate) struct Member {
     /// The key between its quotes.
     pub(crate) key: std::ops::Range<usize>,
-    pub(crate) key_escaped: bool,
     /// First byte of the value.
     pub(crate) value: usize,
 }
@@ -150,14 +209,13 @@ impl<'a> Members<'a> {
         if self.text.get(at)? != &b'"' {
             return None;
         }
-        let (key_end, key_escaped) = string_end(self.text, at + 1)?;
+        let key_end = string_end(self.text, at + 1)?;
         let colon = skip_space(self.text, key_end + 1);
         if self.text.get(colon)? != &b':' {
             return None;
         }
         Some(Member {
             key: at + 1..key_end,
-            key_escaped,
             value: skip_space(self.text, colon + 1),
         })
     }
@@ -208,4 +266,61 @@ fn element(text: &[u8], at: usize, index: usize) -> Option<usize> {
         at = skip_space(text, at + 1);
     }
     Some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The plainest way to find the end of a container.
+    fn plain_end(text: &[u8]) -> Option<usize> {
+        let (mut depth, mut at, mut in_string) = (0, 0, false);
+        loop {
+            match (text.get(at)?, in_string) {
+                (b'\\', true) => at += 1,
+                (b'"', _) => in_string = !in_string,
+                (b'{' | b'[', false) => depth += 1,
+                (b'}' | b']', false) => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Some(at + 1);
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
+    /// A string of JSON, with escapes of quotes and backslashes at every distance.
+    fn string() -> impl Strategy<Value = String> {
+        let piece = prop::sample::select(vec!["a", "[", "}", "\\\"", "\\\\", "1234567890123"]);
+        prop::collection::vec(piece, 0..24).prop_map(|pieces| format!("\"{}\"", pieces.concat()))
+    }
+
+    proptest! {
+        #[test]
+        fn containers_end_where_the_plain_walk_ends(
+            pieces in prop::collection::vec(
+                prop_oneof![
+                    prop::sample::select(vec!["{", "}", "[", "]", ",", "      "]).prop_map(str::to_owned),
+                    string(),
+                ],
+                0..60,
+            ),
+        ) {
+            let text = format!("[{}", pieces.concat());
+            prop_assert_eq!(container_end(text.as_bytes(), 0), plain_end(text.as_bytes()));
+        }
+
+        #[test]
+        fn strings_end_at_their_quote(text in string(), tail in "[\"\\\\a]{0,20}") {
+            let whole = format!("{text}{tail}");
+            prop_assert_eq!(string_end(whole.as_bytes(), 1), Some(text.len() - 1));
+            let strict = strict_string_end(whole.as_bytes(), 1).map(|(end, _)| end);
+            prop_assert_eq!(strict, Some(text.len() - 1));
+        }
+    }
 }

@@ -11,7 +11,6 @@ use std::marker::PhantomData;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, Visitor};
 pub use serde::de::{Error as DeError, MapAccess};
 pub use serde::ser::SerializeMap;
-use serde_json::value::RawValue;
 
 use crate::{Extra, Json, Nullable, Num, TextOr};
 
@@ -96,8 +95,8 @@ pub enum Key {
 
 /// The rest of an object: first what stood before the tag, then the map itself.
 pub struct Source<'de, A> {
-    early: std::vec::IntoIter<(Box<str>, Box<RawValue>)>,
-    current: Option<(Box<str>, Box<RawValue>)>,
+    early: std::vec::IntoIter<(Box<str>, Json)>,
+    current: Option<(Box<str>, Json)>,
     tags: Tags,
     map: A,
     lifetime: PhantomData<&'de ()>,
@@ -157,7 +156,7 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
     #[inline]
     pub fn value<T: DeserializeOwned>(&mut self) -> Result<T, A::Error> {
         match self.current.take() {
-            Some((name, raw)) => serde_json::from_str(raw.get())
+            Some((name, raw)) => serde_json::from_str(raw.as_str())
                 .map_err(|error| DeError::custom(format_args!("{BEFORE_TAG}{name}`: {error}"))),
             None => self.map.next_value(),
         }
@@ -183,7 +182,7 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
         let mut found = None;
         for (name, value) in self.early {
             if &*name == tag {
-                let text: String = serde_json::from_str(value.get()).map_err(DeError::custom)?;
+                let text: String = serde_json::from_str(value.as_str()).map_err(DeError::custom)?;
                 found = Some(Cow::Owned(text));
             } else {
                 early.push((name, value));
@@ -214,7 +213,7 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
 
 impl<E: DeError> Source<'_, NoMore<E>> {
     /// An object given as its entries: what a flattened body shares with the struct around it.
-    pub fn of_entries(entries: Vec<(Box<str>, Box<RawValue>)>) -> Self {
+    pub fn of_entries(entries: Vec<(Box<str>, Json)>) -> Self {
         Self {
             early: entries.into_iter(),
             current: None,

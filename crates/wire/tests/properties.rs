@@ -184,9 +184,9 @@ proptest! {
         let line = rewritten(message.as_object().unwrap(), rotate);
         let route = Route::of(line.as_bytes()).unwrap();
         let text = |key: &str| message[key].as_str().map(str::to_owned);
-        prop_assert_eq!(Some(route.kind.into_owned()), text("type"));
-        prop_assert_eq!(route.uuid.map(|id| id.into_owned()), text("uuid"));
-        prop_assert_eq!(route.session_id.map(|id| id.into_owned()), text("session_id"));
+        prop_assert_eq!(Some(route.kind.to_string()), text("type"));
+        prop_assert_eq!(route.uuid.map(|id| id.to_string()), text("uuid"));
+        prop_assert_eq!(route.session_id.map(|id| id.to_string()), text("session_id"));
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn line_findings<M: DeserializeOwned + Serialize + Inspect>(
     if serde_json::from_slice::<Value>(&written).unwrap() != original {
         found.push("round trip is not lossless".to_owned());
     }
-    if original["type"] != *Route::of(line).unwrap().kind {
+    if original["type"] != *Route::of(line).unwrap().kind.get() {
         found.push("routed to another type".to_owned());
     }
     Some(message)

@@ -161,6 +161,8 @@ pub struct Init {
     pub session_id: Option<SessionId>,
     /// Unix socket through which other sessions reach this one (2.1.325).
     pub messaging_socket_path: Option<String>,
+    /// The prompts this turn answers, by the host's ids (2.1.325).
+    pub user_message_uuids: Option<Vec<MessageUuid>>,
     /// Fields this build does not know.
     pub extra: Extra,
 }

@@ -1,0 +1,5 @@
+//! The commands, one file each: arguments, help texts, and the thin shell around what does the work.
+
+pub(crate) mod overview;
+pub(crate) mod rehearse;
+pub(crate) mod wire;

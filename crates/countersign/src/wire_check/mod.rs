@@ -1,0 +1,255 @@
+//! Checks a stream of lines against the types of the wire.
+//!
+//! Owns what counts as unknown, malformed and lossless. Reads any `Read` in bounded memory; prints nothing.
+
+mod report;
+
+use std::io::{self, Read};
+
+use countersign_wire::control::{CliRequest, HostRequest};
+use countersign_wire::decode::decode;
+use countersign_wire::frame::{FrameReader, Line};
+use countersign_wire::recording::{self, Direction};
+use countersign_wire::route::Route;
+use countersign_wire::shape::{At, Inspect, Novelty, Tagged};
+use countersign_wire::write::to_ascii;
+use countersign_wire::{CliMessage, HostMessage};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub(crate) use report::Report;
+
+/// Checks every line of `input`: what a CLI printed, or a recording.
+///
+/// # Errors
+/// When `input` cannot be read. What stands in it is never an error.
+pub(crate) fn check(mut input: impl Read) -> io::Result<Report> {
+    let mut reader = FrameReader::new();
+    let mut checker = Checker::default();
+    loop {
+        let count = match input.read(reader.spare()) {
+            Ok(0) => break,
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        reader.filled(count);
+        while let Some(line) = reader.next_line() {
+            checker.line(line);
+        }
+    }
+    if let Some(line) = reader.finish() {
+        checker.line(line);
+    }
+    Ok(checker.report)
+}
+
+#[derive(Default)]
+struct Checker {
+    report: Report,
+    /// Lines of the file so far, for naming them.
+    number: u64,
+    is_recording: bool,
+}
+
+impl Checker {
+    fn line(&mut self, line: Line<'_>) {
+        self.number += 1;
+        match line {
+            Line::TooLong { bytes } => {
+                let reason = format!("the line has {bytes} bytes; at most 268435456 are read");
+                self.report.malformed(self.number, reason);
+            }
+            Line::Text(text) if self.number == 1 && recording::header(text).is_some() => {
+                self.is_recording = true;
+            }
+            Line::Text(text) if self.is_recording => self.entry(text),
+            Line::Text(text) => self.message(text),
+        }
+    }
+
+    fn entry(&mut self, text: &[u8]) {
+        match recording::entry(text) {
+            Ok(entry) => match entry.direction {
+                Direction::Out => self.decoded::<CliMessage>(&entry.line),
+                Direction::In => self.decoded::<HostMessage>(&entry.line),
+                // Not on the wire: stderr, and when the CLI began and ended.
+                _ => {}
+            },
+            Err(error) => self.report.malformed(self.number, error.to_string()),
+        }
+    }
+
+    /// A line of a plain file: the CLI's, unless only a host says such things.
+    fn message(&mut self, text: &[u8]) {
+        if is_from_host(text) {
+            self.decoded::<HostMessage>(text);
+        } else {
+            self.decoded::<CliMessage>(text);
+        }
+    }
+
+    fn decoded<M: DeserializeOwned + Serialize + Inspect>(&mut self, text: &[u8]) {
+        self.report.lines += 1;
+        let message: M = match decode(text) {
+            Ok(message) => message,
+            Err(error) => return self.report.malformed(self.number, error.to_string()),
+        };
+        let name = Route::of(text)
+            .map(|route| route.name())
+            .unwrap_or_default();
+        message.inspect(&At::ROOT, &mut |at, novelty| {
+            self.report.new(&name, at, novelty)
+        });
+        self.report.lossless &= comes_back(text, &message);
+        *self.report.types.entry(name).or_default() += 1;
+    }
+}
+
+/// Whether writing the message gives the JSON that was read.
+fn comes_back(text: &[u8], message: &impl Serialize) -> bool {
+    let original: Result<Value, _> = serde_json::from_slice(text);
+    let written = to_ascii(message).and_then(|written| serde_json::from_slice::<Value>(&written));
+    matches!((original, written), (Ok(original), Ok(written)) if original == written)
+}
+
+/// Some logs hold both directions without saying which. These lines no CLI sends.
+fn is_from_host(text: &[u8]) -> bool {
+    let Ok(route) = Route::of(text) else {
+        return false;
+    };
+    let kind = route.kind.get();
+    if kind != "control_request" {
+        return kind == "update_environment_variables";
+    }
+    let subtype = route
+        .subtype
+        .map(|subtype| subtype.to_string())
+        .unwrap_or_default();
+    let known = |names: [&[&str]; 2]| names.concat().contains(&subtype.as_str());
+    known([HostRequest::NAMES, <HostRequest as Tagged>::INTERNAL])
+        && !known([CliRequest::NAMES, <CliRequest as Tagged>::INTERNAL])
+}
+
+impl Report {
+    fn new(&mut self, name: &str, at: &At<'_>, novelty: Novelty<'_>) {
+        let path = at.to_string();
+        let dot = if path.is_empty() { "" } else { "." };
+        match novelty {
+            // The message itself, or the request in its envelope.
+            Novelty::Variant { .. } if path.is_empty() || path == "request" => {
+                self.unknown.insert(name.to_owned());
+            }
+            Novelty::Variant { tag, name: variant } => {
+                self.unknown_field(name, format!("{path}{dot}{tag}={variant}"));
+            }
+            Novelty::Field(field) => self.unknown_field(name, format!("{path}{dot}{field}")),
+            Novelty::Value(word) => self.unknown_field(name, format!("{path}={word}")),
+            _ => self.unknown_field(name, path),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(input: &str) -> Value {
+        serde_json::to_value(check(input.as_bytes()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn an_empty_file_is_fine_and_every_key_is_there() {
+        let expected = serde_json::json!({
+            "lines": 0, "types": {}, "unknown": [], "unknown_fields": {}, "malformed": [], "lossless": true,
+        });
+        assert_eq!(json(""), expected);
+        assert_eq!(json("\n \r\n"), expected);
+    }
+
+    #[test]
+    fn types_are_counted_and_what_is_new_is_named() {
+        let report = json(
+            r#"{"type":"system","subtype":"informational","content":"a","level":"loud","shiny":1}
+{"type":"keep_alive"}
+{"type":"keep_alive"}
+{"type":"system","subtype":"of_tomorrow"}
+{"type":"tomorrow","subtype":"x"}
+{"type":"control_request","request_id":"1","request":{"subtype":"sing"}}
+{"type":"assistant","message":{"role":"assistant","model":"m","content":[{"type":"smell","x":1}],"usage":{"joules":3}},"parent_tool_use_id":null}
+"#,
+        );
+        assert_eq!(
+            report,
+            serde_json::json!({
+                "lines": 7,
+                "types": {
+                    "system/informational": 1, "keep_alive": 2, "system/of_tomorrow": 1, "tomorrow/x": 1,
+                    "control_request/sing": 1, "assistant": 1,
+                },
+                "unknown": ["control_request/sing", "system/of_tomorrow", "tomorrow/x"],
+                "unknown_fields": {
+                    "system/informational": ["level=loud", "shiny"],
+                    "assistant": ["message.content[].type=smell", "message.usage.joules"],
+                },
+                "malformed": [],
+                "lossless": true,
+            })
+        );
+    }
+
+    #[test]
+    fn malformed_lines_are_numbered_as_in_the_file() {
+        let report = json(
+            "{\"type\":\"keep_alive\"}\nnot json\n{\"type\":\"user\"}\n[]\n{\"type\":\"keep_alive\"}",
+        );
+        assert_eq!(report["lines"], 5);
+        let lines: Vec<_> = report["malformed"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|m| &m["line"])
+            .collect();
+        assert_eq!(lines, [2, 3, 4]);
+        assert_eq!(
+            report["malformed"][1]["reason"],
+            "broken `user`: `message` at column 15: missing"
+        );
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_read_but_not_lossless() {
+        let report =
+            json(r#"{"type":"system","subtype":"session_title_changed","title":"\ud83d"}"#);
+        assert_eq!(
+            (&report["malformed"], &report["lossless"]),
+            (&serde_json::json!([]), &false.into())
+        );
+    }
+
+    #[test]
+    fn a_recording_is_read_in_both_directions() {
+        let report = json(
+            r#"{"recording":1,"cli":"2.1.325","scenario":"s"}
+{"at":0,"dir":"run","text":"--verbose"}
+{"at":1,"dir":"in","line":{"type":"control_request","request_id":"1","request":{"subtype":"interrupt"}}}
+{"at":2,"dir":"out","line":{"type":"control_response","response":{"subtype":"success","request_id":"1"}}}
+{"at":3,"dir":"err","text":"noise"}
+{"at":4,"dir":"sideways","text":"noise"}
+"#,
+        );
+        assert_eq!(report["lines"], 2);
+        assert_eq!(report["unknown"], serde_json::json!([]));
+        assert_eq!(report["malformed"][0]["line"], 6);
+    }
+
+    #[test]
+    fn requests_of_the_host_are_known_in_a_plain_file_too() {
+        let report = json(
+            r#"{"type":"control_request","request_id":"1","request":{"subtype":"set_model","model":null}}"#,
+        );
+        assert_eq!(report["unknown"], serde_json::json!([]));
+        assert_eq!(report["types"]["control_request/set_model"], 1);
+    }
+}
