@@ -56,6 +56,8 @@ pub struct FrameReader {
     /// Size so far of a line that is too long.
     skipping: Option<u64>,
     at_stream_start: bool,
+    /// Lines that ended so far, blank ones too.
+    ended: u64,
 }
 
 impl Default for FrameReader {
@@ -80,6 +82,7 @@ impl FrameReader {
             max_line,
             skipping: None,
             at_stream_start: true,
+            ended: 0,
         }
     }
 
@@ -104,6 +107,11 @@ impl FrameReader {
     /// How many bytes are held for a line that has not ended.
     pub fn pending(&self) -> usize {
         self.filled - self.start
+    }
+
+    /// The number of the line that was given last, counted from 1 over all lines of the stream, blank ones too.
+    pub fn line_number(&self) -> u64 {
+        self.ended
     }
 
     /// The next complete line. `None`: more bytes are needed.
@@ -134,6 +142,7 @@ impl FrameReader {
 
     /// What a line that ends here is; `None` for a blank one.
     fn span(&mut self, mut line: Range<usize>) -> Option<Span> {
+        self.ended += 1;
         let at_stream_start = std::mem::take(&mut self.at_stream_start);
         // The same bound as while gathering, so that chunking does not show.
         let overlong = line.len() > self.longest();
@@ -266,6 +275,17 @@ mod tests {
         check("12345678\r\n123456789\r\nabc", &["12345678", "<9>", "abc"]);
         check("123456789012345678901234567890", &["<30>"]);
         check("12345678901234\r5678\nok\n", &["<19>", "ok"]);
+    }
+
+    #[test]
+    fn lines_are_numbered_as_in_the_file() {
+        let mut reader = FrameReader::new();
+        reader.push(b"\n\na\n\r\nb");
+        assert_eq!(reader.next_line(), Some(Line::Text(b"a")));
+        assert_eq!(reader.line_number(), 3);
+        assert_eq!(reader.next_line(), None);
+        assert_eq!(reader.finish(), Some(Line::Text(b"b")));
+        assert_eq!(reader.line_number(), 5);
     }
 
     #[test]

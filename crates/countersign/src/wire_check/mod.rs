@@ -8,7 +8,7 @@ use std::io::{self, Read};
 
 use countersign_wire::control::{CliRequest, HostRequest};
 use countersign_wire::decode::decode;
-use countersign_wire::frame::{FrameReader, Line};
+use countersign_wire::frame::{DEFAULT_MAX_LINE, FrameReader, Line};
 use countersign_wire::recording::{self, Direction};
 use countersign_wire::route::Route;
 use countersign_wire::shape::{At, Inspect, Novelty, Tagged};
@@ -36,66 +36,71 @@ pub(crate) fn check(mut input: impl Read) -> io::Result<Report> {
         };
         reader.filled(count);
         while let Some(line) = reader.next_line() {
-            checker.line(line);
+            let checked = checker.line(line);
+            checker.note(checked, reader.line_number());
         }
     }
     if let Some(line) = reader.finish() {
-        checker.line(line);
+        let checked = checker.line(line);
+        checker.note(checked, reader.line_number());
     }
     Ok(checker.report)
 }
 
+/// Why a line is malformed.
+type Checked = Result<(), String>;
+
 #[derive(Default)]
 struct Checker {
     report: Report,
-    /// Lines of the file so far, for naming them.
-    number: u64,
+    seen_first: bool,
     is_recording: bool,
 }
 
 impl Checker {
-    fn line(&mut self, line: Line<'_>) {
-        self.number += 1;
+    fn note(&mut self, checked: Checked, number: u64) {
+        if let Err(reason) = checked {
+            self.report.malformed(number, reason);
+        }
+    }
+
+    fn line(&mut self, line: Line<'_>) -> Checked {
+        let is_first = !std::mem::replace(&mut self.seen_first, true);
         match line {
-            Line::TooLong { bytes } => {
-                let reason = format!("the line has {bytes} bytes; at most 268435456 are read");
-                self.report.malformed(self.number, reason);
-            }
-            Line::Text(text) if self.number == 1 && recording::header(text).is_some() => {
+            Line::TooLong { bytes } => Err(format!(
+                "the line has {bytes} bytes; at most {DEFAULT_MAX_LINE} are read"
+            )),
+            Line::Text(text) if is_first && recording::header(text).is_some() => {
                 self.is_recording = true;
+                Ok(())
             }
             Line::Text(text) if self.is_recording => self.entry(text),
             Line::Text(text) => self.message(text),
         }
     }
 
-    fn entry(&mut self, text: &[u8]) {
-        match recording::entry(text) {
-            Ok(entry) => match entry.direction {
-                Direction::Out => self.decoded::<CliMessage>(&entry.line),
-                Direction::In => self.decoded::<HostMessage>(&entry.line),
-                // Not on the wire: stderr, and when the CLI began and ended.
-                _ => {}
-            },
-            Err(error) => self.report.malformed(self.number, error.to_string()),
+    fn entry(&mut self, text: &[u8]) -> Checked {
+        let entry = recording::entry(text).map_err(|error| error.to_string())?;
+        match entry.direction {
+            Direction::Out => self.decoded::<CliMessage>(&entry.line),
+            Direction::In => self.decoded::<HostMessage>(&entry.line),
+            // Not on the wire: stderr, and when the CLI began and ended.
+            _ => Ok(()),
         }
     }
 
     /// A line of a plain file: the CLI's, unless only a host says such things.
-    fn message(&mut self, text: &[u8]) {
+    fn message(&mut self, text: &[u8]) -> Checked {
         if is_from_host(text) {
-            self.decoded::<HostMessage>(text);
+            self.decoded::<HostMessage>(text)
         } else {
-            self.decoded::<CliMessage>(text);
+            self.decoded::<CliMessage>(text)
         }
     }
 
-    fn decoded<M: DeserializeOwned + Serialize + Inspect>(&mut self, text: &[u8]) {
+    fn decoded<M: DeserializeOwned + Serialize + Inspect>(&mut self, text: &[u8]) -> Checked {
         self.report.lines += 1;
-        let message: M = match decode(text) {
-            Ok(message) => message,
-            Err(error) => return self.report.malformed(self.number, error.to_string()),
-        };
+        let message: M = decode(text).map_err(|error| error.to_string())?;
         let name = Route::of(text)
             .map(|route| route.name())
             .unwrap_or_default();
@@ -104,6 +109,7 @@ impl Checker {
         });
         self.report.lossless &= comes_back(text, &message);
         *self.report.types.entry(name).or_default() += 1;
+        Ok(())
     }
 }
 
@@ -202,7 +208,7 @@ mod tests {
     #[test]
     fn malformed_lines_are_numbered_as_in_the_file() {
         let report = json(
-            "{\"type\":\"keep_alive\"}\nnot json\n{\"type\":\"user\"}\n[]\n{\"type\":\"keep_alive\"}",
+            "{\"type\":\"keep_alive\"}\nnot json\n\n{\"type\":\"user\"}\n[]\n{\"type\":\"keep_alive\"}",
         );
         assert_eq!(report["lines"], 5);
         let lines: Vec<_> = report["malformed"]
@@ -211,7 +217,7 @@ mod tests {
             .iter()
             .map(|m| &m["line"])
             .collect();
-        assert_eq!(lines, [2, 3, 4]);
+        assert_eq!(lines, [2, 4, 5]);
         assert_eq!(
             report["malformed"][1]["reason"],
             "broken `user`: `message` at column 15: missing"

@@ -28,7 +28,7 @@ pub(crate) struct Report {
 /// A line that is no message, or a broken one.
 #[derive(Debug, Serialize)]
 pub(crate) struct Malformed {
-    /// Counted from 1, blank lines left out.
+    /// Counted from 1, as an editor does.
     line: u64,
     reason: String,
 }

@@ -1,0 +1,183 @@
+//! What of a request to the model matters for choosing and making a reply.
+//!
+//! Owns the reading of a Messages API request body; keeps only what is used. Tolerant: a field of an unforeseen
+//! shape counts as absent, since the CLI's requests change with every version.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde_json::Value;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Ask {
+    pub(super) model: String,
+    pub(super) stream: bool,
+    pub(super) has_tools: bool,
+    /// The text blocks of the newest user message; tool results are not part of it.
+    pub(super) newest: String,
+    /// The text blocks of the first user message.
+    pub(super) first: String,
+    /// The schema the answer must follow, if the request sets one.
+    pub(super) schema: Option<Value>,
+    /// Tells this request from every other, the same on every run that asks the same.
+    pub(super) digest: u64,
+    body: Value,
+}
+
+impl Ask {
+    pub(super) fn read(body: &[u8]) -> Result<Self, serde_json::Error> {
+        let value: Value = serde_json::from_slice(body)?;
+        let users: Vec<&Value> = messages(&value)
+            .filter(|message| message["role"] == "user")
+            .collect();
+        Ok(Self {
+            model: value["model"].as_str().unwrap_or("rehearsal").to_owned(),
+            stream: value["stream"].as_bool().unwrap_or(false),
+            has_tools: value["tools"]
+                .as_array()
+                .is_some_and(|tools| !tools.is_empty()),
+            newest: users
+                .last()
+                .map(|message| text_of(message))
+                .unwrap_or_default(),
+            first: users
+                .first()
+                .map(|message| text_of(message))
+                .unwrap_or_default(),
+            schema: schema(&value).cloned(),
+            digest: hash(body),
+            body: value,
+        })
+    }
+
+    /// The same request at its place in the run, so that a body sent twice still gets ids of its own.
+    pub(super) fn asked_as(mut self, number: u64) -> Self {
+        self.digest = hash(&(self.digest, number));
+        self
+    }
+
+    /// What stands between `after` and `until` in the newest text that holds both: messages from the newest back,
+    /// tool results included, then the system prompt.
+    pub(super) fn between(&self, after: &str, until: &str) -> Option<&str> {
+        let mut places: Vec<&Value> = messages(&self.body)
+            .rev()
+            .map(|message| &message["content"])
+            .collect();
+        places.push(&self.body["system"]);
+        places
+            .into_iter()
+            .find_map(|place| find_in(place, after, until))
+    }
+}
+
+fn hash(value: &(impl Hash + ?Sized)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn messages(body: &Value) -> impl DoubleEndedIterator<Item = &Value> {
+    body["messages"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default()
+        .iter()
+}
+
+fn text_of(message: &Value) -> String {
+    match &message["content"] {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts: Vec<&str> = blocks
+                .iter()
+                .filter_map(|block| block["text"].as_str())
+                .collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Structured output, as the API takes it now and as its first beta did.
+fn schema(body: &Value) -> Option<&Value> {
+    [
+        &body["output_config"]["format"]["schema"],
+        &body["output_format"]["schema"],
+    ]
+    .into_iter()
+    .find(|schema| schema.is_object())
+}
+
+fn find_in<'a>(value: &'a Value, after: &str, until: &str) -> Option<&'a str> {
+    match value {
+        Value::String(text) => {
+            let rest = &text[text.rfind(after)? + after.len()..];
+            rest.find(until).map(|end| &rest[..end])
+        }
+        Value::Array(items) => items
+            .iter()
+            .rev()
+            .find_map(|item| find_in(item, after, until)),
+        Value::Object(map) => map.values().find_map(|item| find_in(item, after, until)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn ask(body: &Value) -> Ask {
+        Ask::read(body.to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn newest_text_is_that_of_the_last_user_message_without_tool_results() {
+        let body = json!({"model": "m", "stream": true, "tools": [{}], "messages": [
+            {"role": "user", "content": "first"},
+            {"role": "assistant", "content": [{"type": "text", "text": "no"}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "hidden"}]},
+                {"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
+        ]});
+        let ask = ask(&body);
+        assert_eq!((ask.first.as_str(), ask.newest.as_str()), ("first", "a\nb"));
+        assert!(ask.stream && ask.has_tools);
+    }
+
+    #[test]
+    fn odd_shapes_count_as_absent() {
+        for body in [
+            json!({}),
+            json!([]),
+            json!({"messages": 1, "tools": {}, "stream": "yes"}),
+        ] {
+            let ask = ask(&body);
+            assert!(
+                !ask.stream && !ask.has_tools && ask.newest.is_empty(),
+                "{body}"
+            );
+        }
+    }
+
+    #[test]
+    fn between_prefers_the_newest_place_and_looks_into_tool_results() {
+        let body = json!({"system": [{"type": "text", "text": "id=<0>"}], "messages": [
+            {"role": "user", "content": "id=<1>"},
+            {"role": "user", "content": [{"type": "tool_result", "content": "id=<2> id=<3>"}]},
+        ]});
+        assert_eq!(ask(&body).between("id=<", ">"), Some("3"));
+        assert_eq!(
+            ask(&json!({"system": "id=<0>"})).between("id=<", ">"),
+            Some("0")
+        );
+        assert_eq!(ask(&body).between("key=<", ">"), None);
+    }
+
+    #[test]
+    fn the_same_body_asked_twice_has_two_digests() {
+        let read = |number| Ask::read(b"{}").unwrap().asked_as(number).digest;
+        assert_ne!(read(1), read(2));
+        assert_eq!(read(1), read(1));
+    }
+}
