@@ -1,0 +1,94 @@
+//! Seeds for the fuzz targets, taken from the recordings: what a real CLI said is the best place to start from.
+//!
+//! Written anew for each run, next to what earlier runs discovered; nothing of it is kept in the tree.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fs;
+use std::hash::{Hash as _, Hasher as _};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Longer lines slow the fuzzer down more than they show it.
+const LONGEST: usize = 4096;
+
+/// Writes the seeds of `target` below `into`; gives their folder. Targets without a rule here have none.
+pub(crate) fn write(recordings: &Path, target: &str, into: &Path) -> io::Result<PathBuf> {
+    let folder = into.join(target);
+    fs::create_dir_all(&folder)?;
+    for file in files(recordings)? {
+        let text = fs::read_to_string(file)?;
+        for seed in of_recording(target, &text) {
+            let mut name = DefaultHasher::new();
+            seed.hash(&mut name);
+            fs::write(folder.join(format!("{:016x}", name.finish())), seed)?;
+        }
+    }
+    Ok(folder)
+}
+
+fn files(recordings: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for version in fs::read_dir(recordings)? {
+        for file in fs::read_dir(version?.path())? {
+            files.push(file?.path());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn of_recording(target: &str, text: &str) -> Vec<Vec<u8>> {
+    let lines: Vec<&str> = text
+        .lines()
+        .filter_map(message)
+        .filter(|line| line.len() <= LONGEST)
+        .collect();
+    match target {
+        "decode" => lines
+            .into_iter()
+            .map(|line| line.as_bytes().to_vec())
+            .collect(),
+        // Longest permitted line and chunk size, then a stream.
+        "framing" => lines
+            .chunks(4)
+            .map(|lines| [b"\x20\x40", lines.join("\n").as_bytes()].concat())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The message inside an entry of a recording, which ends with it: `{"at":…,"dir":"…","line":{…}}`.
+fn message(entry: &str) -> Option<&str> {
+    let (_, line) = entry.split_once(r#","line":"#)?;
+    line.strip_suffix('}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RECORDING: &str = r#"{"recording":1,"cli":"2.1.325","scenario":"s"}
+{"at":0,"dir":"in","line":{"type":"user","x":{"line":1}}}
+{"at":1,"dir":"err","text":"noise"}
+{"at":2,"dir":"out","line":{"type":"result"}}
+"#;
+
+    #[test]
+    fn each_recorded_message_is_a_seed_for_decoding() {
+        let seeds = of_recording("decode", RECORDING);
+        assert_eq!(
+            seeds,
+            [
+                &br#"{"type":"user","x":{"line":1}}"#[..],
+                br#"{"type":"result"}"#
+            ]
+        );
+    }
+
+    #[test]
+    fn some_messages_in_a_row_are_a_seed_for_framing() {
+        let seeds = of_recording("framing", RECORDING);
+        assert_eq!(seeds.len(), 1);
+        assert!(seeds[0].ends_with(b"\n{\"type\":\"result\"}"));
+    }
+}

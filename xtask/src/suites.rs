@@ -1,0 +1,290 @@
+//! The suites of `cargo xtask test`, as data. A new suite is a row here and, if it needs something
+//! new, a variant of [`Need`] or [`Work`]. Nothing in this file runs anything.
+//!
+//! Invariant: every test of the workspace belongs to exactly one suite, since `unit` takes what no
+//! other row claims.
+
+use countersign_testkit::fetch::Pinned;
+
+use crate::fetch::Item;
+use crate::tools::{DENY, NEXTEST, Tool};
+
+/// One row of the closing summary.
+#[derive(Debug)]
+pub(crate) struct Suite {
+    pub(crate) name: &'static str,
+    /// The row of the budget table in CONTRIBUTING.md it counts under.
+    pub(crate) part: &'static str,
+    pub(crate) what: &'static str,
+    pub(crate) needs: &'static [Need],
+    pub(crate) work: Work,
+    pub(crate) when: When,
+}
+
+/// What must be there before a suite can run. What is not makes it skipped by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// That version of the real CLI.
+    Claude(&'static str),
+    Tool(&'static Tool),
+    /// Root, and `setpriv` to become somebody else.
+    SecondUser,
+    /// A nightly toolchain; exempt from `--strict`.
+    Nightly,
+}
+
+/// What a suite does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Builds everything once for all suites.
+    Build,
+    /// `cargo xtask check`.
+    Check,
+    /// The tests that match a nextest filter.
+    Tests(&'static str),
+    /// The tests that no other suite claims, and the doctests.
+    Unclaimed,
+    /// Every fuzz target over its seeds, without new inputs.
+    FuzzSeeds,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    Always,
+    /// Only if the suite is named on the command line.
+    Named,
+}
+
+const fn real_cli(
+    name: &'static str,
+    what: &'static str,
+    needs: &'static [Need],
+    filter: &'static str,
+) -> Suite {
+    Suite {
+        name,
+        part: "real CLI",
+        what,
+        needs,
+        work: Work::Tests(filter),
+        when: When::Always,
+    }
+}
+
+pub(crate) const SUITES: &[Suite] = &[
+    Suite {
+        name: "build",
+        part: "build",
+        what: "everything once, for all suites",
+        needs: &[],
+        work: Work::Build,
+        when: When::Always,
+    },
+    Suite {
+        name: "check",
+        part: "rest",
+        what: "format, lints, docs, dependencies, generated files, house rules",
+        needs: &[],
+        work: Work::Check,
+        when: When::Always,
+    },
+    Suite {
+        name: "unit",
+        part: "rest",
+        what: "every test that no other suite claims, and the doctests",
+        needs: &[Need::Tool(&NEXTEST)],
+        work: Work::Unclaimed,
+        when: When::Always,
+    },
+    real_cli(
+        "real-cli 2.1.325",
+        "the real CLI on the scripted model: newest pinned version",
+        &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
+        "binary(real_cli) & test(/^v2_1_325::/) - test(other_user)",
+    ),
+    real_cli(
+        "real-cli 2.1.62",
+        "the same scenarios on an older version",
+        &[Need::Tool(&NEXTEST), Need::Claude("2.1.62")],
+        "binary(real_cli) & test(/^v2_1_62::/) - test(other_user)",
+    ),
+    real_cli(
+        "real-cli 2.0.75",
+        "the same scenarios on the oldest supported version",
+        &[Need::Tool(&NEXTEST), Need::Claude("2.0.75")],
+        "binary(real_cli) & test(/^v2_0_75::/) - test(other_user)",
+    ),
+    Suite {
+        name: "other-user",
+        part: "rest",
+        what: "tests that need a second user id",
+        needs: &[Need::Tool(&NEXTEST), Need::SecondUser],
+        work: Work::Tests("test(other_user)"),
+        when: When::Always,
+    },
+    Suite {
+        name: "fuzz-seeds",
+        part: "rest",
+        what: "the fuzz targets over their seeds (only when named)",
+        needs: &[Need::Nightly],
+        work: Work::FuzzSeeds,
+        when: When::Named,
+    },
+];
+
+/// The nextest filter for what no suite claims.
+pub(crate) fn unclaimed_filter() -> String {
+    let claimed = SUITES.iter().filter_map(|suite| match suite.work {
+        Work::Tests(filter) => Some(format!("({filter})")),
+        _ => None,
+    });
+    format!("not ({})", claimed.collect::<Vec<_>>().join(" | "))
+}
+
+/// The suites a command line asks for, in the order of the table; the shared build comes along
+/// whenever tests run. `real-cli` means all versions of it.
+pub(crate) fn select(names: &[String]) -> anyhow::Result<Vec<&'static Suite>> {
+    for name in names {
+        if !SUITES.iter().any(|suite| suite.is_called(name)) {
+            let known: Vec<&str> = SUITES.iter().map(|suite| suite.name).collect();
+            anyhow::bail!(
+                "there is no suite {name:?}; there are: {}",
+                known.join(", ")
+            );
+        }
+    }
+    let asked = |suite: &Suite| match names {
+        [] => suite.when == When::Always,
+        names => names.iter().any(|name| suite.is_called(name)),
+    };
+    let build_too = SUITES
+        .iter()
+        .any(|suite| asked(suite) && suite.work.uses_the_build());
+    let wanted = |suite: &&Suite| asked(suite) || (build_too && suite.work == Work::Build);
+    Ok(SUITES.iter().filter(wanted).collect())
+}
+
+impl Suite {
+    fn is_called(&self, name: &str) -> bool {
+        let family = self.name.split(' ').next();
+        self.name == name || family == Some(name) || self.name.replace(' ', "-") == name
+    }
+
+    /// What has to be fetched for it.
+    pub(crate) fn items(&self) -> Vec<Item> {
+        let mut items: Vec<Item> = self.needs.iter().filter_map(|need| need.item()).collect();
+        if self.work == Work::Check {
+            // Not a need of the whole suite: without it one step of the check is skipped.
+            items.push(Item::Tool(&DENY));
+        }
+        items
+    }
+
+    /// What makes tests fail rather than pass by when the CLI they are about is not there.
+    pub(crate) fn env(&self) -> Vec<(&'static str, String)> {
+        let versions = self.needs.iter().filter_map(|need| match need {
+            Need::Claude(version) => Some(("COUNTERSIGN_REQUIRE", format!("claude-{version}"))),
+            _ => None,
+        });
+        versions.collect()
+    }
+}
+
+impl Need {
+    pub(crate) fn item(self) -> Option<Item> {
+        match self {
+            Need::Claude(version) => Pinned::find(version).map(Item::Claude),
+            Need::Tool(tool) => Some(Item::Tool(tool)),
+            Need::SecondUser | Need::Nightly => None,
+        }
+    }
+}
+
+impl Work {
+    fn uses_the_build(self) -> bool {
+        match self {
+            Work::Check | Work::Tests(_) | Work::Unclaimed => true,
+            Work::Build | Work::FuzzSeeds => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use countersign_testkit::fetch::PINNED;
+
+    use super::*;
+    use crate::budget::Budget;
+
+    fn names(args: &[&str]) -> Vec<&'static str> {
+        let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
+        select(&args)
+            .unwrap()
+            .iter()
+            .map(|suite| suite.name)
+            .collect()
+    }
+
+    #[test]
+    fn a_family_name_selects_all_its_versions_and_the_build_they_need() {
+        assert_eq!(
+            names(&["real-cli"]),
+            [
+                "build",
+                "real-cli 2.1.325",
+                "real-cli 2.1.62",
+                "real-cli 2.0.75"
+            ]
+        );
+        assert_eq!(names(&["real-cli-2.1.62"]), ["build", "real-cli 2.1.62"]);
+        assert_eq!(names(&["fuzz-seeds"]), ["fuzz-seeds"]);
+    }
+
+    #[test]
+    fn without_names_all_run_but_those_that_must_be_named() {
+        assert_eq!(names(&[]).len(), SUITES.len() - 1);
+        assert!(!names(&[]).contains(&"fuzz-seeds"));
+    }
+
+    #[test]
+    fn an_unknown_suite_is_refused_with_the_list() {
+        let error = select(&["unti".to_owned()]).unwrap_err().to_string();
+        assert!(
+            error.contains("unti") && error.contains("real-cli 2.0.75"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn each_pinned_version_of_the_cli_has_its_suite_that_requires_it() {
+        for pinned in PINNED {
+            let name = format!("real-cli {}", pinned.version);
+            let suite = SUITES.iter().find(|suite| suite.name == name).unwrap();
+            assert!(suite.items().contains(&Item::Claude(pinned)), "{name}");
+            let require = ("COUNTERSIGN_REQUIRE", format!("claude-{}", pinned.version));
+            assert_eq!(suite.env(), [require]);
+            let module = format!("v{}::", pinned.version.replace('.', "_"));
+            assert!(matches!(suite.work, Work::Tests(filter) if filter.contains(&module)));
+        }
+    }
+
+    #[test]
+    fn every_suite_that_claims_tests_is_left_out_of_the_unit_suite() {
+        let unclaimed = unclaimed_filter();
+        for suite in SUITES {
+            if let Work::Tests(filter) = suite.work {
+                assert!(unclaimed.contains(filter), "{} runs twice", suite.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_suite_counts_under_a_row_of_the_budget_table() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let budget = Budget::read(root).unwrap();
+        let problems = budget.problems(SUITES.iter().map(|suite| suite.part));
+        assert!(problems.is_empty(), "{problems:?}");
+    }
+}

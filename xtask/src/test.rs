@@ -1,0 +1,186 @@
+//! `cargo xtask test`: fetches, builds once, runs the suites, prints the summary. A suite never stops
+//! the ones after it; only the build does, since nothing can run without it.
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::budget::Budget;
+use crate::fetch::{self, Fetched, Item};
+use crate::out::{self, Format};
+use crate::process::Cmd;
+use crate::report::{Report, Strictness, Verdict};
+use crate::suites::{self, Need, SUITES, Suite, Work};
+use crate::summary::Summary;
+use crate::workspace::{PROFILE, Workspace};
+use crate::{check, fuzz, nextest};
+
+/// `cargo xtask test`. Whether the run succeeded.
+pub(crate) fn command(
+    workspace: &Workspace,
+    names: &[String],
+    strictness: Strictness,
+    format: Format,
+) -> anyhow::Result<bool> {
+    let selected = suites::select(names)?;
+    let budget = Budget::read(&workspace.root)?;
+    let started = Instant::now();
+    let fetched = fetch_for(workspace, &selected);
+    let fetch_seconds = started.elapsed().as_secs_f64();
+    let mut reports = Vec::new();
+    let mut build_failed = false;
+    for suite in selected {
+        let report = run(workspace, suite, &fetched, build_failed);
+        let verdict = report.verdict(strictness);
+        build_failed |= suite.work == Work::Build && verdict == Verdict::Failed;
+        reports.push(report);
+    }
+    let summary = Summary {
+        fetch_seconds,
+        reports: &reports,
+        budget: &budget,
+        strictness,
+    };
+    match format {
+        Format::Json => out::say_json(&summary.json())?,
+        Format::Text => {
+            out::heading("summary");
+            out::say(summary.text());
+        }
+    }
+    Ok(summary.totals().failed == 0)
+}
+
+/// `cargo xtask test --list`.
+pub(crate) fn list(workspace: &Workspace, format: Format) -> anyhow::Result<()> {
+    #[derive(Serialize)]
+    struct Row {
+        suite: &'static str,
+        part: &'static str,
+        budget_seconds: Option<u32>,
+        what: &'static str,
+    }
+    let budget = Budget::read(&workspace.root)?;
+    let rows = SUITES.iter().map(|suite| Row {
+        suite: suite.name,
+        part: suite.part,
+        budget_seconds: budget.seconds(suite.part),
+        what: suite.what,
+    });
+    match format {
+        Format::Json => out::say_json(&rows.collect::<Vec<_>>())?,
+        Format::Text => {
+            for row in rows {
+                out::say(format_args!(
+                    "{:<17} {:<9} {}",
+                    row.suite, row.part, row.what
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The shared build: all libraries, programs and tests of the workspace, with the features and the
+/// profile that every suite uses, so that none builds again.
+pub(crate) fn build(workspace: &Workspace) -> anyhow::Result<bool> {
+    let cargo = workspace
+        .cargo()
+        .args(["build", "--workspace", "--profile", PROFILE]);
+    let status = cargo
+        .args(["--lib", "--bins", "--tests", "--examples"])
+        .run()?;
+    Ok(status.success())
+}
+
+fn fetch_for(workspace: &Workspace, selected: &[&Suite]) -> Fetched {
+    let mut items: Vec<Item> = Vec::new();
+    for item in selected.iter().flat_map(|suite| suite.items()) {
+        if !items.contains(&item) {
+            items.push(item);
+        }
+    }
+    out::heading(format_args!("fetch, into {}", workspace.cache.display()));
+    fetch::bring(workspace, &items)
+}
+
+fn run(workspace: &Workspace, suite: &Suite, fetched: &Fetched, build_failed: bool) -> Report {
+    let mut report = Report {
+        suite: suite.name.to_owned(),
+        part: suite.part.to_owned(),
+        ..Report::default()
+    };
+    out::heading(format_args!("{}: {}", suite.name, suite.what));
+    if build_failed {
+        report
+            .failed
+            .push("nothing to run: the build failed".to_owned());
+        return report;
+    }
+    if let Some((need, reason)) = unmet(suite, fetched) {
+        out::note(format_args!("SKIPPED: {reason}"));
+        match need {
+            Need::Nightly => report.skip_exempt(suite.name, reason),
+            _ => report.skip(suite.name, reason),
+        }
+        return report;
+    }
+    let started = Instant::now();
+    if let Err(error) = work(workspace, suite, fetched, &mut report) {
+        report.failed.push(format!("{error:#}"));
+    }
+    report.seconds = started.elapsed().as_secs_f64();
+    report
+}
+
+fn work(
+    workspace: &Workspace,
+    suite: &Suite,
+    fetched: &Fetched,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    match suite.work {
+        Work::Build => {
+            if build(workspace)? {
+                report.passed += 1;
+            } else {
+                report.failed.push("the build; see above".to_owned());
+            }
+            Ok(())
+        }
+        Work::Check => check::run(workspace, fetched, check::Binary::Built, report),
+        Work::Tests(filter) => nextest::run(workspace, filter, &suite.env(), report),
+        Work::Unclaimed => {
+            nextest::run(workspace, &suites::unclaimed_filter(), &suite.env(), report)?;
+            nextest::doctests(workspace, report)
+        }
+        Work::FuzzSeeds => fuzz::seeds(workspace, report),
+    }
+}
+
+/// The first need that is not met, with the reason.
+fn unmet(suite: &Suite, fetched: &Fetched) -> Option<(Need, String)> {
+    suite.needs.iter().find_map(|&need| {
+        let reason = match need {
+            Need::Claude(version) => match need.item() {
+                Some(item) => fetched.why_missing(item).map(str::to_owned),
+                None => Some(format!("claude {version} is not among the pinned versions")),
+            },
+            Need::Tool(tool) => fetched.why_missing(Item::Tool(tool)).map(str::to_owned),
+            Need::SecondUser => no_second_user(),
+            Need::Nightly => fuzz::no_nightly(),
+        };
+        Some((need, reason?))
+    })
+}
+
+fn no_second_user() -> Option<String> {
+    let uid = Cmd::new("id").arg("-u").read().unwrap_or_default();
+    if uid.trim() != "0" {
+        return Some("not root, so no other user can be had: run it as root".to_owned());
+    }
+    match Cmd::new("setpriv").arg("--version").read() {
+        Ok(_) => None,
+        Err(_) => Some("setpriv is not in PATH: install util-linux".to_owned()),
+    }
+}
