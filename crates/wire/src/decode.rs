@@ -6,6 +6,7 @@
 use serde::de::DeserializeOwned;
 
 use crate::fast;
+use crate::frame::Line;
 use crate::route::Route;
 use crate::scan::{locate, skip_space};
 use crate::shape::BEFORE_TAG;
@@ -50,6 +51,42 @@ pub enum DecodeError {
         /// What was expected.
         reason: String,
     },
+}
+
+/// One line of a stream, whatever it is. Nothing a peer writes is left out, and nothing ends the stream.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Frame<M> {
+    /// A message, known or not.
+    Message(M),
+    /// A line that is no message, or a broken one, with its bytes as they came.
+    Malformed {
+        /// The line, without its line end.
+        line: Vec<u8>,
+        /// What is wrong with it.
+        error: DecodeError,
+    },
+    /// A line longer than the reader permits; its bytes are gone.
+    TooLong {
+        /// How long it was.
+        bytes: u64,
+    },
+}
+
+impl<M: DeserializeOwned> Frame<M> {
+    /// Decodes what a [`crate::frame::FrameReader`] gives.
+    pub fn of(line: Line<'_>) -> Self {
+        match line {
+            Line::TooLong { bytes } => Self::TooLong { bytes },
+            Line::Text(text) => match decode(text) {
+                Ok(message) => Self::Message(message),
+                Err(error) => Self::Malformed {
+                    line: text.to_vec(),
+                    error,
+                },
+            },
+        }
+    }
 }
 
 /// Reads one line as a message of one direction: [`crate::CliMessage`] or [`crate::HostMessage`].
@@ -146,6 +183,7 @@ fn name_field(path: String, reason: String) -> (String, String) {
 mod tests {
     use super::*;
     use crate::CliMessage;
+    use crate::frame::FrameReader;
 
     fn error(line: &[u8]) -> String {
         decode::<CliMessage>(line).unwrap_err().to_string()
@@ -180,6 +218,39 @@ mod tests {
         insta::assert_snapshot!(error(b"null"), @"expected a JSON object, found null");
         insta::assert_snapshot!(error(b"{\"a\":1}"), @"the object has no `type`");
         insta::assert_snapshot!(error(b"{\"type\":5}"), @"the object has no `type`");
+    }
+
+    #[test]
+    fn every_line_of_a_bad_stream_is_delivered() {
+        let stream = b"{\"type\":\"keep_alive\"}\r\n\n\xff\n[1]\n{\"type\":\"user\"}\n{\"type\":\"x\"}\n\0\nxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n{\"type\":\"keep_alive\"}";
+        let mut reader = FrameReader::with_max_line(32);
+        reader.push(stream);
+        let mut frames: Vec<Frame<CliMessage>> = Vec::new();
+        while let Some(line) = reader.next_line() {
+            frames.push(Frame::of(line));
+        }
+        frames.extend(reader.finish().map(Frame::of));
+        let shown: Vec<String> = frames
+            .iter()
+            .map(|frame| match frame {
+                Frame::Message(message) => message.tag().to_owned(),
+                Frame::Malformed { line, error } => format!(
+                    "{} <- {error}",
+                    String::from_utf8_lossy(line).escape_debug()
+                ),
+                Frame::TooLong { bytes } => format!("{bytes} bytes"),
+            })
+            .collect();
+        insta::assert_snapshot!(shown.join("\n"), @r#"
+        keep_alive
+        \u{fffd} <- not UTF-8 at byte 1
+        [1] <- expected a JSON object, found an array
+        {\"type\":\"user\"} <- broken `user`: `message` at column 15: missing
+        x
+        \0 <- not JSON at column 1: expected value
+        33 bytes
+        keep_alive
+        "#);
     }
 
     #[test]
