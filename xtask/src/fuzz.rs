@@ -120,7 +120,17 @@ fn run(workspace: &Workspace, target: &str, extent: Extent) -> anyhow::Result<bo
         Extent::Seconds(seconds) => format!("-max_total_time={seconds}"),
     };
     let status = Cmd::new("rustup")
-        .args(["run", "nightly", "cargo", "fuzz", "run", target])
+        // Unsafe code is forbidden here, so an address sanitizer would only slow the search down.
+        .args([
+            "run",
+            "nightly",
+            "cargo",
+            "fuzz",
+            "run",
+            "--sanitizer",
+            "none",
+            target,
+        ])
         .args(corpora)
         .args(["--", &limit, "-print_final_stats=1", "-timeout=25"])
         .dir(&workspace.root)

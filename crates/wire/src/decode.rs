@@ -3,13 +3,14 @@
 //! Owns [`decode`] and its errors. Invariants: a known, an unknown and a malformed line are all values; a known
 //! type that is broken is named with field and column and never passes for an unknown one; nothing read is lost.
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::fast;
 use crate::frame::Line;
 use crate::route::Route;
 use crate::scan::{locate, skip_space};
-use crate::shape::BEFORE_TAG;
+use crate::shape::{BEFORE_TAG, Inspect};
 use crate::surrogate;
 
 /// Why a line is malformed. The line itself stays with the caller.
@@ -73,7 +74,7 @@ pub enum Frame<M> {
     },
 }
 
-impl<M: DeserializeOwned> Frame<M> {
+impl<M: Message> Frame<M> {
     /// Decodes what a [`crate::frame::FrameReader`] gives.
     pub fn of(line: Line<'_>) -> Self {
         match line {
@@ -89,24 +90,63 @@ impl<M: DeserializeOwned> Frame<M> {
     }
 }
 
+/// What lines of one direction decode to.
+///
+/// Sealed, and implemented where the types are: reading one is a lot of code, which is compiled once here and not again
+/// in every crate that decodes.
+pub trait Message: DeserializeOwned + Serialize + PartialEq + Inspect + sealed::Sealed {
+    #[doc(hidden)]
+    fn decode(line: &[u8]) -> Result<Self, DecodeError>;
+
+    /// The road that counts, without the quick reader in front. For comparing the two.
+    #[doc(hidden)]
+    fn decode_slowly(text: &str) -> Result<Self, DecodeError>;
+}
+
+macro_rules! messages {
+    ($($message:ty),*) => {$(
+        impl sealed::Sealed for $message {}
+
+        impl Message for $message {
+            fn decode(line: &[u8]) -> Result<Self, DecodeError> {
+                let text = simdutf8::basic::from_utf8(line).map_err(|_| not_utf8(line))?;
+                match fast::read(text) {
+                    Some(message) => Ok(message),
+                    None => Self::decode_slowly(text),
+                }
+            }
+
+            fn decode_slowly(text: &str) -> Result<Self, DecodeError> {
+                serde_json::from_str(text).or_else(|error| {
+                    let mended = surrogate::mend(text);
+                    let message = mended.and_then(|text| serde_json::from_str(&text).ok());
+                    message.ok_or_else(|| explain::<Self>(text, &error))
+                })
+            }
+        }
+    )*};
+}
+messages!(crate::CliMessage, crate::HostMessage);
+
+mod sealed {
+    pub trait Sealed {}
+}
+
 /// Reads one line as a message of one direction: [`crate::CliMessage`] or [`crate::HostMessage`].
 ///
 /// Half a surrogate pair (`"\ud83d"` alone), which a CLI that cuts text can send, is read as U+FFFD.
 ///
 /// # Errors
 /// When the line is malformed; the error says where and why.
-pub fn decode<M: DeserializeOwned>(line: &[u8]) -> Result<M, DecodeError> {
-    let text = std::str::from_utf8(line).map_err(|error| DecodeError::NotUtf8 {
-        column: error.valid_up_to() + 1,
-    })?;
-    if let Some(message) = fast::read(text) {
-        return Ok(message);
-    }
-    serde_json::from_str(text).or_else(|error| {
-        let mended = surrogate::mend(text);
-        let message = mended.and_then(|text| serde_json::from_str(&text).ok());
-        message.ok_or_else(|| explain::<M>(text, &error))
-    })
+pub fn decode<M: Message>(line: &[u8]) -> Result<M, DecodeError> {
+    M::decode(line)
+}
+
+/// Where a line stops being UTF-8, which the quick check does not tell.
+#[cold]
+fn not_utf8(line: &[u8]) -> DecodeError {
+    let valid = std::str::from_utf8(line).map_or_else(|error| error.valid_up_to(), str::len);
+    DecodeError::NotUtf8 { column: valid + 1 }
 }
 
 /// Finds out what is wrong with a line that did not decode. Not on the fast road: it reads the line again.
@@ -243,7 +283,7 @@ mod tests {
             .collect();
         insta::assert_snapshot!(shown.join("\n"), @r#"
         keep_alive
-        \u{fffd} <- not UTF-8 at byte 1
+        � <- not UTF-8 at byte 1
         [1] <- expected a JSON object, found an array
         {\"type\":\"user\"} <- broken `user`: `message` at column 15: missing
         x

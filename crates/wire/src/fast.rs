@@ -96,7 +96,7 @@ impl<'de> Reader<'de> {
     }
 
     /// A string that stands at the current place: the text between its quotes, and whether it has escapes.
-    #[inline]
+    #[inline(always)]
     fn string(&mut self) -> Result<(&'de str, bool), Pass> {
         self.expect(b'"')?;
         let start = self.at;

@@ -9,13 +9,10 @@ mod support;
 use std::collections::BTreeMap;
 
 use countersign_wire::control::{CliRequest, HostRequest};
-use countersign_wire::decode::decode;
+use countersign_wire::decode::{Message, decode};
 use countersign_wire::hooks::{HookInput, HookOutput};
-use countersign_wire::shape::Inspect;
 use countersign_wire::tools::ToolInput;
 use countersign_wire::{CliMessage, HostMessage, Json};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use support::entries::{inventory, is_public, object, types};
 use support::grammar::Sampler;
@@ -107,7 +104,7 @@ fn stream_events() -> Vec<Value> {
 }
 
 /// Decodes a message and says what is broken, unknown or lost.
-fn message_findings<M: DeserializeOwned + Serialize + Inspect>(message: &Value) -> Vec<String> {
+fn message_findings<M: Message>(message: &Value) -> Vec<String> {
     match decode::<M>(message.to_string().as_bytes()) {
         Ok(decoded) => {
             let mut found = novelties(&decoded);

@@ -11,15 +11,12 @@ use std::path::{Path, PathBuf};
 
 use countersign_wire::content::ContentBlock;
 use countersign_wire::control::{CliRequest, ControlOutcome};
-use countersign_wire::decode::decode;
+use countersign_wire::decode::{Message, decode};
 use countersign_wire::recording::{self, Direction};
 use countersign_wire::route::Route;
-use countersign_wire::shape::Inspect;
 use countersign_wire::tools::ToolInput;
 use countersign_wire::write::to_line;
 use countersign_wire::{CliMessage, HostMessage, Json};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use support::{novelties, reply_findings};
 
@@ -57,10 +54,7 @@ fn read(path: &Path) -> Recorded {
 }
 
 /// Decodes a line; says what is broken or new in it.
-fn line_findings<M: DeserializeOwned + Serialize + Inspect>(
-    line: &[u8],
-    found: &mut Vec<String>,
-) -> Option<M> {
+fn line_findings<M: Message>(line: &[u8], found: &mut Vec<String>) -> Option<M> {
     let message: M = match decode(line) {
         Ok(message) => message,
         Err(error) => {

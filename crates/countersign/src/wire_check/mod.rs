@@ -7,7 +7,7 @@ mod report;
 use std::io::{self, Read};
 
 use countersign_wire::control::{CliRequest, HostRequest};
-use countersign_wire::decode::decode;
+use countersign_wire::decode::{Message, decode};
 use countersign_wire::frame::{DEFAULT_MAX_LINE, FrameReader, Line};
 use countersign_wire::recording::{self, Direction};
 use countersign_wire::route::Route;
@@ -15,7 +15,6 @@ use countersign_wire::shape::{At, Inspect, Novelty, Tagged};
 use countersign_wire::write::to_ascii;
 use countersign_wire::{CliMessage, HostMessage};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub(crate) use report::Report;
@@ -98,14 +97,14 @@ impl Checker {
         }
     }
 
-    fn decoded<M: DeserializeOwned + Serialize + Inspect>(&mut self, text: &[u8]) -> Checked {
+    fn decoded<M: Message>(&mut self, text: &[u8]) -> Checked {
         self.report.lines += 1;
         let message: M = decode(text).map_err(|error| error.to_string())?;
         let name = Route::of(text)
             .map(|route| route.name())
             .unwrap_or_default();
         message.inspect(&At::ROOT, &mut |at, novelty| {
-            self.report.new(&name, at, novelty)
+            self.report.note_novelty(&name, at, novelty)
         });
         self.report.lossless &= comes_back(text, &message);
         *self.report.types.entry(name).or_default() += 1;
@@ -139,7 +138,7 @@ fn is_from_host(text: &[u8]) -> bool {
 }
 
 impl Report {
-    fn new(&mut self, name: &str, at: &At<'_>, novelty: Novelty<'_>) {
+    fn note_novelty(&mut self, name: &str, at: &At<'_>, novelty: Novelty<'_>) {
         let path = at.to_string();
         let dot = if path.is_empty() { "" } else { "." };
         match novelty {
