@@ -1,7 +1,7 @@
 //! The NDJSON that the `claude` CLI speaks on stdin and stdout, as types.
 //!
 //! Bytes become lines in [`frame`], a line is routed in [`route`] (type, subtype, ids: enough to pass it on) or
-//! decoded in full in [`decode`], and a value becomes a line again in [`write`]. [`CliMessage`] is what the CLI says,
+//! decoded in full in [`decode`], and a value becomes a line again in [`mod@write`]. [`CliMessage`] is what the CLI says,
 //! [`HostMessage`] what the host says.
 //!
 //! No I/O, no runtime, no clock. Three promises, each held by a test:

@@ -11,7 +11,7 @@ use countersign_wire::decode::{Message, decode};
 use countersign_wire::frame::{DEFAULT_MAX_LINE, FrameReader, Line};
 use countersign_wire::recording::{self, Direction};
 use countersign_wire::route::Route;
-use countersign_wire::shape::{At, Inspect, Novelty, Tagged};
+use countersign_wire::shape::{At, Novelty, Tagged};
 use countersign_wire::write::to_ascii;
 use countersign_wire::{CliMessage, HostMessage};
 use serde::Serialize;

@@ -1,3 +1,5 @@
+//! Replies over the wire: streamed and whole, in order and by what was asked.
+
 use serde_json::json;
 
 use crate::http::{End, ask, events_in, send, text_in};

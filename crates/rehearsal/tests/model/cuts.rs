@@ -1,3 +1,5 @@
+//! Connections that end early, from either side.
+
 use countersign_rehearsal::model::{Outcome, Server};
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! What the server remembers of a run, and how much of it.
+
 use countersign_rehearsal::model::{KeepLimits, Kept, Kind, Options, Outcome, Script, Server};
 use serde_json::json;
 

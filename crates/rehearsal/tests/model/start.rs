@@ -1,3 +1,5 @@
+//! Starting and stopping, and the addresses and scripts that are refused.
+
 use std::path::Path;
 
 use countersign_rehearsal::model::{

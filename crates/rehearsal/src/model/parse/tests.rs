@@ -1,3 +1,5 @@
+//! What scripts are read as, and what is said about those that cannot be read.
+
 use std::time::Duration;
 
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! Replies as the events and the message a client gets of them.
+
 use super::*;
 use crate::model::{Script, Vars};
 

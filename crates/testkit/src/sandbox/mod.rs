@@ -1,0 +1,401 @@
+//! A place of its own for one run of the real CLI: a temporary home, project and temp folder, and an
+//! environment built from nothing.
+//!
+//! The only place in the project that starts the real CLI. Invariants: the CLI sees no variable, home
+//! or credential of the caller; it talks to a loopback address only; when the sandbox is dropped no
+//! process and no file of the run is left.
+
+mod leftovers;
+mod process;
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tempfile::TempDir;
+
+pub use process::{Cli, CliStream, Ended, Launch, Patience};
+
+use crate::fetch::Installed;
+
+/// The key every run is given. It opens nothing.
+pub const DUMMY_KEY: &str = "not-a-key";
+
+/// Variables that a scenario may not change: they are what keeps the run inside.
+const FIXED: [&str; 14] = [
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "CLAUDE_CODE_TMPDIR",
+    "ANTHROPIC_BASE_URL",
+    "ANTHROPIC_API_KEY",
+    "DISABLE_TELEMETRY",
+    "DISABLE_AUTOUPDATER",
+    "DISABLE_ERROR_REPORTING",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    "LANG",
+    "SHELL",
+    "TZ",
+    "USER",
+];
+
+/// Why a sandbox could not be built or a CLI not be started in it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SandboxError {
+    /// A file operation failed.
+    #[error("cannot {doing} {}: is the temporary folder writable?", .path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+    /// `git init` failed.
+    #[error("git could not make the project folder a repository: is git installed?")]
+    Git,
+    /// The base URL is not a loopback address.
+    #[error("{0} is not a loopback address: give the scripted model's URL")]
+    NotLoopback(String),
+    /// A variable is one of those that make the sandbox.
+    #[error("{0} is set by the sandbox and cannot be changed: leave it out of the scenario")]
+    FixedVariable(String),
+    /// The program did not start.
+    #[error("cannot start {}: run `cargo xtask fetch` again", .program.display())]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Another user was asked for and this one may not change to it.
+    #[error("running as user {0} needs root and setpriv: run this as root, or skip it")]
+    NoOtherUser(u32),
+}
+
+/// Who runs the CLI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunAs {
+    /// The user that runs the tests.
+    Caller,
+    /// Another user and group of that number; needs root and `setpriv`.
+    Uid(u32),
+}
+
+/// Folders for one run, gone when dropped.
+#[derive(Debug)]
+pub struct Sandbox {
+    root: TempDir,
+    run_as: RunAs,
+}
+
+impl Sandbox {
+    /// Makes the folders.
+    pub fn create(run_as: RunAs) -> Result<Sandbox, SandboxError> {
+        let base = std::env::temp_dir();
+        let root = tempfile::Builder::new()
+            .prefix("countersign-")
+            .rand_bytes(6)
+            .tempdir_in(&base)
+            .map_err(io("make a folder in", &base))?;
+        let sandbox = Sandbox { root, run_as };
+        if let RunAs::Uid(uid) = run_as {
+            if !can_become_another_user() {
+                return Err(SandboxError::NoOtherUser(uid));
+            }
+            let open = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(sandbox.root(), open).map_err(io("open", sandbox.root()))?;
+        }
+        for dir in [sandbox.home(), sandbox.project(), sandbox.tmp()] {
+            std::fs::create_dir(&dir).map_err(io("create", &dir))?;
+            sandbox.give(&dir)?;
+        }
+        Ok(sandbox)
+    }
+
+    /// The folder that holds all others.
+    pub fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// The CLI's `HOME`.
+    pub fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    /// The CLI's working directory.
+    pub fn project(&self) -> PathBuf {
+        self.root().join("project")
+    }
+
+    /// The CLI's folder for temporary files.
+    pub fn tmp(&self) -> PathBuf {
+        self.root().join("tmp")
+    }
+
+    /// Writes a file into the project.
+    pub fn write(&self, path: &str, content: &str) -> Result<(), SandboxError> {
+        let file = self.project().join(path);
+        if let Some(dir) = file.parent().filter(|dir| !dir.exists()) {
+            std::fs::create_dir_all(dir).map_err(io("create", dir))?;
+            self.give(dir)?;
+        }
+        std::fs::write(&file, content).map_err(io("write", &file))?;
+        self.give(&file)
+    }
+
+    /// Makes the project folder a git repository.
+    pub fn git_init(&self) -> Result<(), SandboxError> {
+        let status = std::process::Command::new("git")
+            .args(["init", "--quiet", "--initial-branch=main"])
+            .current_dir(self.project())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        match status {
+            Ok(status) if status.success() => self.give_tree(&self.project()),
+            _ => Err(SandboxError::Git),
+        }
+    }
+
+    /// The whole environment of the CLI; nothing of the caller's is in it.
+    fn environment(
+        &self,
+        installed: &Installed,
+        launch: &Launch,
+    ) -> Result<Environment, SandboxError> {
+        if !is_loopback(&launch.base_url) {
+            return Err(SandboxError::NotLoopback(launch.base_url.clone()));
+        }
+        let mut environment: Environment = [
+            ("PATH", search_path(&installed.command)),
+            ("HOME", self.home().into_os_string()),
+            ("TMPDIR", self.tmp().into_os_string()),
+            ("CLAUDE_CODE_TMPDIR", self.tmp().into_os_string()),
+            ("ANTHROPIC_BASE_URL", launch.base_url.clone().into()),
+            ("ANTHROPIC_API_KEY", DUMMY_KEY.into()),
+            ("DISABLE_TELEMETRY", "1".into()),
+            ("DISABLE_AUTOUPDATER", "1".into()),
+            ("DISABLE_ERROR_REPORTING", "1".into()),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".into()),
+            ("LANG", "C.UTF-8".into()),
+            ("SHELL", "/bin/bash".into()),
+            ("TZ", "UTC".into()),
+            ("USER", "user".into()),
+        ]
+        .map(|(key, value): (&str, OsString)| (OsString::from(key), value))
+        .into();
+        for (key, value) in &launch.env {
+            if FIXED.contains(&key.as_str()) {
+                return Err(SandboxError::FixedVariable(key.clone()));
+            }
+            environment.push((key.into(), value.into()));
+        }
+        Ok(environment)
+    }
+
+    /// Program and leading arguments, readable for whoever runs it.
+    fn command(&self, installed: &Installed) -> Result<Vec<OsString>, SandboxError> {
+        let RunAs::Uid(uid) = self.run_as else {
+            return Ok(installed.command.clone());
+        };
+        let copy = self.root().join("cli");
+        if !copy.exists() {
+            link_tree(&installed.dir, &copy)?;
+        }
+        let mut command: Vec<OsString> = vec!["setpriv".into()];
+        command.extend(
+            ["--reuid", "--regid"]
+                .iter()
+                .flat_map(|flag| [flag.into(), uid.to_string().into()]),
+        );
+        command.extend(["--clear-groups".into(), "--".into()]);
+        for part in &installed.command {
+            command.push(match Path::new(part).strip_prefix(&installed.dir) {
+                Ok(inside) => copy.join(inside).into_os_string(),
+                Err(_) => part.clone(),
+            });
+        }
+        Ok(command)
+    }
+
+    fn give(&self, path: &Path) -> Result<(), SandboxError> {
+        match self.run_as {
+            RunAs::Caller => Ok(()),
+            RunAs::Uid(uid) => {
+                std::os::unix::fs::chown(path, Some(uid), Some(uid)).map_err(io("hand over", path))
+            }
+        }
+    }
+
+    fn give_tree(&self, path: &Path) -> Result<(), SandboxError> {
+        self.give(path)?;
+        if path.is_dir() {
+            for entry in std::fs::read_dir(path).map_err(io("list", path))? {
+                self.give_tree(&entry.map_err(io("list", path))?.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        leftovers::end_all(&self.home());
+        // 2.0.75 keeps the output of background shells here, whatever `TMPDIR` says. The name holds
+        // this sandbox's own, so nobody else's folder is meant; the parent goes if it is empty.
+        let dashed: String = self
+            .project()
+            .to_string_lossy()
+            .replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        let _ = std::fs::remove_dir_all(Path::new(STRAY).join(dashed));
+        let _ = std::fs::remove_dir(STRAY);
+    }
+}
+
+/// Where 2.0.75 writes outside of its sandbox.
+const STRAY: &str = "/tmp/claude";
+
+type Environment = Vec<(OsString, OsString)>;
+
+/// Whether tests may run the CLI as another user here: root, with `setpriv` at hand.
+pub fn can_become_another_user() -> bool {
+    rustix::process::geteuid().is_root()
+        && std::process::Command::new("setpriv")
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+}
+
+fn is_loopback(url: &str) -> bool {
+    let authority = url
+        .strip_prefix("http://")
+        .and_then(|rest| rest.split('/').next());
+    authority
+        .and_then(|authority| authority.parse::<std::net::SocketAddr>().ok())
+        .is_some_and(|address| address.ip().is_loopback())
+}
+
+/// The folder of the program (node's, if node runs it), then the system's.
+fn search_path(command: &[OsString]) -> OsString {
+    let program = command.first().map(Path::new);
+    let own = program
+        .and_then(Path::parent)
+        .filter(|dir| dir.join("node").exists());
+    let system = ["/usr/bin", "/bin"].map(Path::new);
+    let dirs = own
+        .into_iter()
+        .chain(system)
+        .map(Path::as_os_str)
+        .map(OsStr::to_owned);
+    std::env::join_paths(dirs).unwrap_or_else(|_| "/usr/bin:/bin".into())
+}
+
+/// The same files under another folder: hard links where the disk allows it, copies elsewhere.
+fn link_tree(from: &Path, to: &Path) -> Result<(), SandboxError> {
+    std::fs::create_dir_all(to).map_err(io("create", to))?;
+    for entry in std::fs::read_dir(from).map_err(io("list", from))? {
+        let path = entry.map_err(io("list", from))?.path();
+        let target = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() {
+            link_tree(&path, &target)?;
+        } else if std::fs::hard_link(&path, &target).is_err() {
+            std::fs::copy(&path, &target).map_err(io("copy", &path))?;
+        }
+    }
+    Ok(())
+}
+
+fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> SandboxError {
+    let path = path.to_owned();
+    move |source| SandboxError::Io {
+        doing,
+        path,
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn installed() -> Installed {
+        let pinned = &crate::fetch::PINNED[1];
+        let command = vec!["/usr/bin/node".into(), "/cache/package/cli.js".into()];
+        Installed {
+            pinned,
+            dir: "/cache".into(),
+            command,
+        }
+    }
+
+    fn launch(base_url: &str) -> Launch {
+        Launch {
+            base_url: base_url.into(),
+            flags: vec![],
+            env: vec![("X".into(), "1".into())],
+        }
+    }
+
+    #[test]
+    fn the_environment_holds_the_fixed_names_and_the_extras_and_nothing_else() {
+        let sandbox = Sandbox::create(RunAs::Caller).unwrap();
+        let environment = sandbox
+            .environment(&installed(), &launch("http://127.0.0.1:9"))
+            .unwrap();
+        let mut names: Vec<_> = environment
+            .iter()
+            .map(|(key, _)| key.to_str().unwrap())
+            .collect();
+        let mut expected = FIXED.to_vec();
+        expected.push("X");
+        names.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn only_a_loopback_address_is_taken_as_the_model() {
+        let sandbox = Sandbox::create(RunAs::Caller).unwrap();
+        for url in [
+            "http://10.0.0.1:80",
+            "https://api.example.com",
+            "http://localhost.example:1",
+        ] {
+            let refused = sandbox.environment(&installed(), &launch(url));
+            assert!(
+                matches!(refused, Err(SandboxError::NotLoopback(_))),
+                "{url}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_makes_the_sandbox_cannot_be_overridden() {
+        let sandbox = Sandbox::create(RunAs::Caller).unwrap();
+        let mut launch = launch("http://127.0.0.1:9");
+        launch.env = vec![("HOME".into(), "/root".into())];
+        let refused = sandbox.environment(&installed(), &launch);
+        assert!(matches!(refused, Err(SandboxError::FixedVariable(name)) if name == "HOME"));
+    }
+
+    #[test]
+    fn a_dropped_sandbox_leaves_no_folder() {
+        let sandbox = Sandbox::create(RunAs::Caller).unwrap();
+        sandbox.write("src/a.txt", "x").unwrap();
+        sandbox.git_init().unwrap();
+        let root = sandbox.root().to_owned();
+        assert!(root.join("project/.git").is_dir());
+        drop(sandbox);
+        assert!(!root.exists());
+    }
+}
