@@ -114,14 +114,24 @@ pub(crate) const SUITES: &[Suite] = &[
         &[Need::Tool(&NEXTEST), Need::Claude("2.0.75")],
         "binary(real_cli) & test(/^v2_0_75::/) - test(other_user)",
     ),
-    Suite {
-        name: "other-user",
-        part: "rest",
-        what: "tests that need a second user id",
-        needs: &[Need::Tool(&NEXTEST), Need::SecondUser],
-        work: Work::Tests("test(other_user)"),
-        when: When::Always,
-    },
+    real_cli(
+        "isolation",
+        "nothing of the caller is visible to the real CLI, and nothing of it stays behind",
+        &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
+        "binary(isolation)",
+    ),
+    real_cli(
+        "other-user",
+        "the real CLI run by a user who is not root",
+        &[
+            Need::Tool(&NEXTEST),
+            Need::SecondUser,
+            Need::Claude("2.1.325"),
+            Need::Claude("2.1.62"),
+            Need::Claude("2.0.75"),
+        ],
+        "test(other_user)",
+    ),
     Suite {
         name: "fuzz-seeds",
         part: "rest",
@@ -180,13 +190,18 @@ impl Suite {
         items
     }
 
-    /// What makes tests fail rather than pass by when the CLI they are about is not there.
+    /// What makes tests fail rather than pass by when what they are about is not there.
     pub(crate) fn env(&self) -> Vec<(&'static str, String)> {
-        let versions = self.needs.iter().filter_map(|need| match need {
-            Need::Claude(version) => Some(("COUNTERSIGN_REQUIRE", format!("claude-{version}"))),
-            _ => None,
+        let required = self.needs.iter().filter_map(|need| match need {
+            Need::Claude(version) => Some(format!("claude-{version}")),
+            Need::SecondUser => Some("other-user".to_owned()),
+            Need::Tool(_) | Need::Nightly => None,
         });
-        versions.collect()
+        let required: Vec<String> = required.collect();
+        if required.is_empty() {
+            return Vec::new();
+        }
+        vec![("COUNTERSIGN_REQUIRE", required.join(","))]
     }
 }
 

@@ -5,10 +5,9 @@
 //! (`{"$repeat":["x",5000000]}`) and come back in full. Pure: lines in, lines out.
 
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::Json;
+use crate::scan;
 
 /// The version of the format this build reads.
 pub const FORMAT: u64 = 1;
@@ -45,6 +44,19 @@ pub enum Direction {
     End,
 }
 
+impl Direction {
+    /// As it stands in the file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Out => "out",
+            Self::In => "in",
+            Self::Err => "err",
+            Self::Run => "run",
+            Self::End => "end",
+        }
+    }
+}
+
 /// One line, or the start or end of a CLI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -77,7 +89,7 @@ struct RawEntry {
     at: u64,
     dir: Direction,
     line: Option<Box<RawValue>>,
-    text: Option<Value>,
+    text: Option<Box<RawValue>>,
 }
 
 /// The header, if this is the first line of a recording.
@@ -92,14 +104,8 @@ pub fn header(line: &[u8]) -> Option<Header> {
 pub fn entry(line: &[u8]) -> Result<Entry, RecordingError> {
     let raw: RawEntry = serde_json::from_slice(line)?;
     let line = match (raw.line, raw.text) {
-        (Some(line), None) if !has_marker(line.get()) => line.get().as_bytes().to_vec(),
-        (Some(line), None) => Json::from(expand(serde_json::from_str(line.get())?)?)
-            .as_str()
-            .into(),
-        (None, Some(text)) => match expand(text)? {
-            Value::String(text) => text.into_bytes(),
-            _ => return Err(RecordingError::LineOrText),
-        },
+        (Some(line), None) => expand(line.get())?.into_bytes(),
+        (None, Some(text)) => serde_json::from_str::<String>(&expand(text.get())?)?.into_bytes(),
         _ => return Err(RecordingError::LineOrText),
     };
     Ok(Entry {
@@ -109,49 +115,81 @@ pub fn entry(line: &[u8]) -> Result<Entry, RecordingError> {
     })
 }
 
-fn has_marker(text: &str) -> bool {
-    memchr::memmem::find(text.as_bytes(), b"\"$repeat\"").is_some()
+/// The JSON text with its markers replaced by what they stand for; everything else as it is, key order included.
+fn expand(text: &str) -> Result<String, RecordingError> {
+    if memchr::memmem::find(text.as_bytes(), b"\"$repeat\"").is_none() {
+        return Ok(text.to_owned());
+    }
+    let mut out = String::new();
+    expand_value(text, &mut out)?;
+    Ok(out)
 }
 
-fn expand(value: Value) -> Result<Value, RecordingError> {
-    match value {
-        Value::Array(items) => items.into_iter().map(expand).collect(),
-        Value::Object(mut fields) => {
-            if let (1, Some(repeat)) = (fields.len(), fields.get("$repeat")) {
-                return repeated(repeat).map(Value::String);
+fn expand_value(text: &str, out: &mut String) -> Result<(), RecordingError> {
+    let text = text.trim();
+    if let Some(whole) = marker(text)? {
+        out.push_str(&serde_json::to_string(&whole)?);
+        return Ok(());
+    }
+    match text.as_bytes().first() {
+        Some(b'{') => {
+            let mut separator = "{";
+            for (key, value) in scan::members(text).ok_or(RecordingError::Marker)? {
+                out.push_str(separator);
+                out.push_str(key);
+                out.push(':');
+                expand_value(value, out)?;
+                separator = ",";
             }
-            if fields.len() == 1
-                && let Some(Value::Array(parts)) = fields.get_mut("$concat")
-            {
-                return concatenated(std::mem::take(parts)).map(Value::String);
-            }
-            let expanded = fields
-                .into_iter()
-                .map(|(key, value)| Ok((key, expand(value)?)));
-            expanded.collect::<Result<_, _>>().map(Value::Object)
+            out.push_str(if separator == "{" { "{}" } else { "}" });
         }
-        other => Ok(other),
+        Some(b'[') => {
+            let mut separator = "[";
+            for value in scan::elements(text).ok_or(RecordingError::Marker)? {
+                out.push_str(separator);
+                expand_value(value, out)?;
+                separator = ",";
+            }
+            out.push_str(if separator == "[" { "[]" } else { "]" });
+        }
+        _ => out.push_str(text),
+    }
+    Ok(())
+}
+
+/// What a marker stands for; `None` if the value is none.
+fn marker(text: &str) -> Result<Option<String>, RecordingError> {
+    let members = match text.starts_with('{') {
+        true => scan::members(text).unwrap_or_default(),
+        false => return Ok(None),
+    };
+    match members[..] {
+        [("\"$repeat\"", value)] => repeated(value).map(Some),
+        [("\"$concat\"", value)] => {
+            let mut whole = String::new();
+            for part in scan::elements(value).ok_or(RecordingError::Marker)? {
+                let part = match marker(part)? {
+                    Some(part) => part,
+                    None => serde_json::from_str(part).map_err(|_| RecordingError::Marker)?,
+                };
+                if whole.len() + part.len() > MAX_EXPANDED {
+                    return Err(RecordingError::Marker);
+                }
+                whole.push_str(&part);
+            }
+            Ok(Some(whole))
+        }
+        _ => Ok(None),
     }
 }
 
-fn repeated(marker: &Value) -> Result<String, RecordingError> {
+fn repeated(value: &str) -> Result<String, RecordingError> {
     let (text, count): (String, usize) =
-        serde_json::from_value(marker.clone()).map_err(|_| RecordingError::Marker)?;
+        serde_json::from_str(value).map_err(|_| RecordingError::Marker)?;
     match text.len().checked_mul(count) {
         Some(size) if size <= MAX_EXPANDED => Ok(text.repeat(count)),
         _ => Err(RecordingError::Marker),
     }
-}
-
-fn concatenated(parts: Vec<Value>) -> Result<String, RecordingError> {
-    let mut text = String::new();
-    for part in parts {
-        match expand(part)? {
-            Value::String(part) if text.len() + part.len() <= MAX_EXPANDED => text.push_str(&part),
-            _ => return Err(RecordingError::Marker),
-        }
-    }
-    Ok(text)
 }
 
 #[cfg(test)]
@@ -172,9 +210,9 @@ mod tests {
     #[test]
     fn markers_come_back_in_full() {
         let found = entry(
-            br#"{"at":0,"dir":"in","line":{"a":{"$concat":["<",{"$repeat":["xy",3]},">"]}}}"#,
+            br#"{"at":0,"dir":"in","line":{"z":[1,{}],"a":{"$concat":["<",{"$repeat":["xy",3]},">"]}}}"#,
         );
-        assert_eq!(found.unwrap().line, br#"{"a":"<xyxyxy>"}"#);
+        assert_eq!(found.unwrap().line, br#"{"z":[1,{}],"a":"<xyxyxy>"}"#);
     }
 
     #[test]

@@ -268,6 +268,39 @@ fn element(text: &[u8], at: usize, index: usize) -> Option<usize> {
     Some(at)
 }
 
+/// The members of an object, each key with its quotes; `None` if the text is no object.
+pub(crate) fn members(text: &str) -> Option<Vec<(&str, &str)>> {
+    let mut members = Members::new(text.as_bytes(), 0);
+    let mut found = Vec::new();
+    while let Some(member) = members.next() {
+        let end = value_end(text.as_bytes(), member.value)?;
+        members.resume(Some(end));
+        let key = text.get(member.key.start - 1..=member.key.end)?;
+        found.push((key, text.get(member.value..end)?));
+    }
+    members.end.map(|_| found)
+}
+
+/// The elements of an array; `None` if the text is none.
+pub(crate) fn elements(text: &str) -> Option<Vec<&str>> {
+    let bytes = text.as_bytes();
+    let mut at = skip_space(bytes, 0);
+    if bytes.get(at) != Some(&b'[') {
+        return None;
+    }
+    at = skip_space(bytes, at + 1);
+    let mut found = Vec::new();
+    while bytes.get(at)? != &b']' {
+        let end = value_end(bytes, at)?;
+        found.push(text.get(at..end)?);
+        at = skip_space(bytes, end);
+        if bytes.get(at)? == &b',' {
+            at = skip_space(bytes, at + 1);
+        }
+    }
+    Some(found)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

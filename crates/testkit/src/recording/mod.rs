@@ -14,12 +14,12 @@ mod shape;
 
 use std::path::{Path, PathBuf};
 
+pub use countersign_wire::recording::Direction as Dir;
 pub use shape::shape;
 
-use crate::json::Json;
+use countersign_wire::recording;
 
-/// The version of the format.
-const FORMAT: u64 = 1;
+use crate::json::Json;
 
 /// One scenario played on one version.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,21 +41,6 @@ pub struct Entry {
     pub dir: Dir,
     /// The line without its newline, repeats expanded.
     pub bytes: Vec<u8>,
-}
-
-/// What an entry is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dir {
-    /// A line of the CLI's stdout.
-    Out,
-    /// A line written to the CLI's stdin.
-    In,
-    /// A line of the CLI's stderr.
-    Err,
-    /// The CLI was started, with these flags beside the base flags.
-    Run,
-    /// The CLI ended, with this exit code.
-    End,
 }
 
 /// Why a recording could not be read or written.
@@ -80,25 +65,6 @@ pub enum RecordingError {
         /// What is wrong with it.
         what: String,
     },
-}
-
-impl Dir {
-    const ALL: [Dir; 5] = [Dir::Out, Dir::In, Dir::Err, Dir::Run, Dir::End];
-
-    /// As it stands in the file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Dir::Out => "out",
-            Dir::In => "in",
-            Dir::Err => "err",
-            Dir::Run => "run",
-            Dir::End => "end",
-        }
-    }
-
-    fn named(name: &str) -> Option<Dir> {
-        Dir::ALL.into_iter().find(|dir| dir.name() == name)
-    }
 }
 
 impl Recording {
@@ -160,7 +126,7 @@ impl Recording {
     /// The file's content.
     pub fn to_ndjson(&self) -> String {
         let header = Json::object([
-            ("recording", Json::from(FORMAT)),
+            ("recording", Json::from(recording::FORMAT)),
             ("cli", Json::from(&*self.cli)),
             ("scenario", Json::from(&*self.scenario)),
         ]);
@@ -186,55 +152,30 @@ impl Recording {
     fn parse(text: &str) -> Result<Recording, (usize, String)> {
         let mut lines = (1..).zip(text.lines());
         let (_, first) = lines.next().ok_or((1, "the file is empty".to_owned()))?;
-        let header: Json = serde_json::from_str(first).map_err(|error| (1, error.to_string()))?;
-        if header.get("recording") != Some(&Json::from(FORMAT)) {
-            return Err((
-                1,
-                format!("expected {{\"recording\":{FORMAT},…}} as the first line"),
-            ));
-        }
-        let named = |key: &str| {
-            header
-                .str_at(key)
-                .map(str::to_owned)
-                .ok_or_else(|| (1, format!("the header has no {key}")))
-        };
-        let (cli, scenario) = (named("cli")?, named("scenario")?);
-        let entries = lines
-            .map(|(number, line)| entry(line).map_err(|what| (number, what)))
-            .collect::<Result<_, _>>()?;
+        let header = recording::header(first.as_bytes())
+            .filter(|header| header.recording == recording::FORMAT);
+        let header = header.ok_or_else(|| {
+            let expected = format!(
+                "expected {{\"recording\":{},…}} as the first line",
+                recording::FORMAT
+            );
+            (1, expected)
+        })?;
+        let entries = lines.map(|(number, line)| {
+            let entry =
+                recording::entry(line.as_bytes()).map_err(|error| (number, error.to_string()))?;
+            Ok(Entry {
+                at: entry.at,
+                dir: entry.direction,
+                bytes: entry.line,
+            })
+        });
         Ok(Recording {
-            cli,
-            scenario,
-            entries,
+            cli: header.cli,
+            scenario: header.scenario,
+            entries: entries.collect::<Result<_, _>>()?,
         })
     }
-}
-
-fn entry(text: &str) -> Result<Entry, String> {
-    let json: Json = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let at = match json.get("at") {
-        Some(Json::Number(at)) => at.as_u64(),
-        _ => None,
-    };
-    let at = at.ok_or("`at` is no time in milliseconds")?;
-    let dir = json
-        .str_at("dir")
-        .and_then(Dir::named)
-        .ok_or("`dir` is none of out, in, err, run, end")?;
-    let bytes = match (json.get("line"), json.get("text")) {
-        (Some(line), None) => repeat::expand(line.clone())?.to_string(),
-        (None, Some(text)) => match repeat::expand(text.clone())? {
-            Json::String(text) => text,
-            _ => return Err("`text` is no text".to_owned()),
-        },
-        _ => return Err("expected either `line` or `text`".to_owned()),
-    };
-    Ok(Entry {
-        at,
-        dir,
-        bytes: bytes.into_bytes(),
-    })
 }
 
 #[cfg(test)]
