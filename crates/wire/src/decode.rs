@@ -201,10 +201,9 @@ fn reason(error: &serde_json::Error) -> String {
 
 /// Completes the path where the field is named by the message only: it is missing, or stood before its tag.
 fn name_field(path: String, reason: String) -> (String, String) {
-    let named = reason
-        .strip_prefix(BEFORE_TAG)
-        .or_else(|| reason.strip_prefix("missing field `"))
-        .and_then(|rest| rest.split_once('`'));
+    let named = [BEFORE_TAG, "missing field `", "duplicate field `"]
+        .iter()
+        .find_map(|start| reason.strip_prefix(start)?.split_once('`'));
     let Some((name, rest)) = named else {
         return (path, reason);
     };
@@ -215,6 +214,7 @@ fn name_field(path: String, reason: String) -> (String, String) {
     };
     match rest.strip_prefix(": ") {
         Some(inner) => (field, inner.to_owned()),
+        None if reason.starts_with("duplicate") => (field, "repeated".to_owned()),
         None => (field, "missing".to_owned()),
     }
 }
@@ -246,6 +246,22 @@ mod tests {
         insta::assert_snapshot!(
             error(br#"{"type":"assistant","message":{"role":"assistant","model":"m","content":[{"type":"text"}]},"session_id":"s"}"#),
             @"broken `assistant`: `message.content[0].text` at column 88: missing"
+        );
+    }
+
+    #[test]
+    fn a_repeated_tag_is_refused_because_readers_would_differ() {
+        insta::assert_snapshot!(
+            error(br#"{"type":"keep_alive","type":"user"}"#),
+            @"broken `user`: `type` at column 9: repeated"
+        );
+        insta::assert_snapshot!(
+            error(br#"{"uuid":"u","subtype":"init","type":"system","subtype":"status"}"#),
+            @"broken `system/status`: `subtype` at column 23: repeated"
+        );
+        insta::assert_snapshot!(
+            error(br#"{"type":"tomorrow","a":1,"type":"today"}"#),
+            @"broken `today`: `type` at column 9: repeated"
         );
     }
 

@@ -130,17 +130,19 @@ enum Name {
 }
 
 impl Name {
-    #[inline]
+    /// By length first: most keys are none of ours, and their length says so.
+    #[inline(always)]
     fn of(key: &[u8]) -> Self {
-        match key {
-            b"type" => Name::Type,
-            b"subtype" => Name::Subtype,
-            b"request_id" => Name::RequestId,
-            b"uuid" => Name::Uuid,
-            b"session_id" => Name::SessionId,
-            b"tool_use_id" => Name::ToolUseId,
-            b"parent_tool_use_id" => Name::ParentToolUseId,
-            b"request" | b"response" => Name::Envelope,
+        match key.len() {
+            4 if key == b"type" => Name::Type,
+            4 if key == b"uuid" => Name::Uuid,
+            7 if key == b"subtype" => Name::Subtype,
+            7 if key == b"request" => Name::Envelope,
+            8 if key == b"response" => Name::Envelope,
+            10 if key == b"session_id" => Name::SessionId,
+            10 if key == b"request_id" => Name::RequestId,
+            11 if key == b"tool_use_id" => Name::ToolUseId,
+            18 if key == b"parent_tool_use_id" => Name::ParentToolUseId,
             _ => Name::Other,
         }
     }
@@ -157,21 +159,30 @@ struct Finder<'a> {
     backslash: bool,
 }
 
+impl Finder<'_> {
+    /// A key may be written with escapes; few are.
+    #[cold]
+    fn meant(&self, range: Range<usize>) -> Name {
+        match has_backslash(self.line, range.clone()) {
+            true => Name::of(Text(&self.line[range]).get().as_bytes()),
+            false => Name::Other,
+        }
+    }
+}
+
 impl Visit for Finder<'_> {
-    #[inline]
+    #[inline(always)]
     fn key(&mut self, _: u32, range: Range<usize>) {
-        self.pending = match Name::of(&self.line[range.clone()]) {
-            // A key may be written with escapes; few are.
-            Name::Other if self.backslash && has_backslash(self.line, range.clone()) => {
-                Name::of(Text(&self.line[range]).get().as_bytes())
-            }
-            name => name,
-        };
+        let key = self.line.get(range.clone()).unwrap_or_default();
+        self.pending = Name::of(key);
+        if self.backslash && self.pending == Name::Other {
+            self.pending = self.meant(range);
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     fn text(&mut self, depth: u32, range: Range<usize>) {
-        let text = Some(Text(&self.line[range]));
+        let text = self.line.get(range).map(Text);
         match (std::mem::replace(&mut self.pending, Name::Other), depth) {
             (Name::Type, 1) => self.kind = text,
             (Name::Uuid, 1) => self.route.uuid = text,

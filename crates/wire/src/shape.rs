@@ -80,7 +80,13 @@ impl Tags {
 
     /// Whether `name` is one of them.
     pub fn contains(self, name: &str) -> bool {
-        !name.is_empty() && (self.0[0] == name || self.0[1] == name)
+        self.find(name).is_some()
+    }
+
+    fn find(self, name: &str) -> Option<&'static str> {
+        self.0
+            .into_iter()
+            .find(|tag| *tag == name && !tag.is_empty())
     }
 }
 
@@ -122,10 +128,10 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
         }
     }
 
-    /// The next key that is no tag.
+    /// The next key.
     ///
     /// # Errors
-    /// When the JSON is broken.
+    /// When the JSON is broken, or a tag is repeated: what an object is must not depend on who reads it.
     #[inline]
     pub fn key(&mut self, index: impl Fn(&str) -> Option<usize>) -> Result<Option<Key>, A::Error> {
         if let Some((name, value)) = self.early.next() {
@@ -136,16 +142,14 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
             self.current = Some((name, value));
             return Ok(Some(key));
         }
-        loop {
-            let seed = KeySeed {
-                index: &index,
-                tags: self.tags,
-            };
-            match self.map.next_key_seed(seed)? {
-                Some(Some(key)) => return Ok(Some(key)),
-                Some(None) => drop(self.map.next_value::<IgnoredAny>()?),
-                None => return Ok(None),
-            }
+        let seed = KeySeed {
+            index: &index,
+            tags: self.tags,
+        };
+        match self.map.next_key_seed(seed)? {
+            Some(Found::Key(key)) => Ok(Some(key)),
+            Some(Found::Tag(tag)) => Err(DeError::duplicate_field(tag)),
+            None => Ok(None),
         }
     }
 
@@ -182,6 +186,9 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
         let mut found = None;
         for (name, value) in self.early {
             if &*name == tag {
+                if found.is_some() {
+                    return Err(DeError::duplicate_field(tag));
+                }
                 let text: String = serde_json::from_str(value.as_str()).map_err(DeError::custom)?;
                 found = Some(Cow::Owned(text));
             } else {
@@ -194,8 +201,8 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
             };
             if &*name == tag {
                 found = Some(self.map.next_value::<TagText<'de>>()?.0);
-            } else if self.tags.contains(&name) {
-                self.map.next_value::<IgnoredAny>()?;
+            } else if let Some(tag) = self.tags.find(&name) {
+                return Err(DeError::duplicate_field(tag));
             } else {
                 early.push((name.into(), self.map.next_value()?));
             }
@@ -240,14 +247,20 @@ impl<'de, E: DeError> MapAccess<'de> for NoMore<E> {
     }
 }
 
-/// Tells declared fields from others without allocating; `None` stands for a tag.
+/// What a key of the map turned out to be.
+enum Found {
+    Key(Key),
+    Tag(&'static str),
+}
+
+/// Tells declared fields from others without allocating.
 struct KeySeed<'a, F> {
     index: &'a F,
     tags: Tags,
 }
 
 impl<'de, F: Fn(&str) -> Option<usize>> DeserializeSeed<'de> for KeySeed<'_, F> {
-    type Value = Option<Key>;
+    type Value = Found;
 
     #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -256,7 +269,7 @@ impl<'de, F: Fn(&str) -> Option<usize>> DeserializeSeed<'de> for KeySeed<'_, F> 
 }
 
 impl<F: Fn(&str) -> Option<usize>> Visitor<'_> for KeySeed<'_, F> {
-    type Value = Option<Key>;
+    type Value = Found;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a field name")
@@ -265,11 +278,11 @@ impl<F: Fn(&str) -> Option<usize>> Visitor<'_> for KeySeed<'_, F> {
     #[inline]
     fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
         if let Some(index) = (self.index)(name) {
-            Ok(Some(Key::Field(index)))
-        } else if self.tags.contains(name) {
-            Ok(None)
+            Ok(Found::Key(Key::Field(index)))
+        } else if let Some(tag) = self.tags.find(name) {
+            Ok(Found::Tag(tag))
         } else {
-            Ok(Some(Key::Other(name.into())))
+            Ok(Found::Key(Key::Other(name.into())))
         }
     }
 }
