@@ -169,3 +169,89 @@ tool_inputs! {
     /// Publishes or reads artifacts.
     Artifact(ArtifactInput) = "Artifact",
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// The view of an input, after checking that it loses nothing.
+    fn view(name: &str, input: Value) -> ToolInput {
+        let view = ToolInput::view(name, &Json::from(input.clone())).unwrap();
+        assert_eq!(serde_json::to_value(&view).unwrap(), input, "{name}");
+        view
+    }
+
+    #[test]
+    fn tools_of_older_clis_have_views_too() {
+        let todo = json!({"content": "a", "status": "pending", "activeForm": "doing a"});
+        assert!(matches!(
+            view("TodoWrite", json!({"todos": [todo]})),
+            ToolInput::TodoWrite(_)
+        ));
+        let output = json!({"task_id": "b1", "block": true, "timeout": 1000});
+        assert!(matches!(
+            view("TaskOutput", output),
+            ToolInput::TaskOutput(_)
+        ));
+        assert!(matches!(
+            view("BashOutput", json!({"bash_id": "b1"})),
+            ToolInput::TaskOutput(_)
+        ));
+        assert!(matches!(
+            view("KillShell", json!({"shell_id": "b1"})),
+            ToolInput::TaskStop(_)
+        ));
+        let read = json!({"notebook_path": "/n.ipynb", "cell_id": "c"});
+        assert!(matches!(
+            view("NotebookRead", read),
+            ToolInput::NotebookRead(_)
+        ));
+        let edits = json!([{"old_string": "a", "new_string": "b", "replace_all": true}]);
+        let edit = view("MultiEdit", json!({"file_path": "/f", "edits": edits}));
+        assert!(matches!(edit, ToolInput::MultiEdit(edit) if edit.edits.len() == 1));
+        assert!(matches!(
+            view("LS", json!({"path": "/", "ignore": ["x"]})),
+            ToolInput::Ls(_)
+        ));
+    }
+
+    #[test]
+    fn former_fields_and_names_are_read() {
+        let task =
+            json!({"description": "d", "prompt": "p", "subagent_type": "Explore", "resume": "a1"});
+        let ToolInput::Agent(agent) = view("Task", task) else {
+            panic!("Task is the older name of Agent");
+        };
+        assert_eq!(agent.resume.as_deref(), Some("a1"));
+
+        let plan = json!({
+            "plan": "# Plan", "planFilePath": "/home/user/.claude/plans/a.md", "pushToRemote": true,
+            "allowedPrompts": [{"tool": "Bash", "prompt": "run tests"}],
+        });
+        let ToolInput::ExitPlanMode(plan) = view("ExitPlanMode", plan) else {
+            panic!("ExitPlanMode has a view");
+        };
+        assert_eq!(
+            (plan.plan.as_deref(), plan.push_to_remote),
+            (Some("# Plan"), Some(true))
+        );
+        assert!(matches!(
+            view("ExitPlanMode", json!({})),
+            ToolInput::ExitPlanMode(_)
+        ));
+    }
+
+    #[test]
+    fn what_is_new_is_kept_and_what_does_not_fit_is_an_error_of_the_view() {
+        view("Bash", json!({"command": "ls", "of_tomorrow": {"a": null}}));
+        assert!(matches!(
+            view("mcp__server__tool", json!({"x": 1})),
+            ToolInput::Other(_)
+        ));
+        assert!(matches!(view("Levitate", json!([1])), ToolInput::Other(_)));
+        assert!(ToolInput::view("Bash", &Json::from(json!({"command": 7}))).is_err());
+        assert!(ToolInput::view("Bash", &Json::from(json!("ls"))).is_err());
+    }
+}
