@@ -43,6 +43,24 @@ pub enum HostMessage {
     Unknown(Kept),
 }
 
+impl From<UserMessage> for HostMessage {
+    fn from(message: UserMessage) -> Self {
+        Self::User(Box::new(message))
+    }
+}
+
+impl From<HostControlRequest> for HostMessage {
+    fn from(request: HostControlRequest) -> Self {
+        Self::ControlRequest(Box::new(request))
+    }
+}
+
+impl From<ControlResponse> for HostMessage {
+    fn from(response: ControlResponse) -> Self {
+        Self::ControlResponse(Box::new(response))
+    }
+}
+
 /// Types that are recognised, their bodies kept: internal ones, and those the CLI reads without declaring them.
 pub const INTERNAL_HOST_TYPES: &[&str] = &[
     "bash_command",
@@ -62,4 +80,57 @@ pub struct UpdateEnvironmentVariables {
     pub request_id: Option<RequestId>,
     /// Fields this build does not know.
     pub extra: Extra,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Json;
+    use crate::control::{Interrupt, SetPermissionMode};
+    use crate::permission::PermissionResult;
+    use crate::vocab::PermissionMode;
+    use crate::write::to_line;
+
+    fn line(message: impl Into<HostMessage>) -> String {
+        String::from_utf8(to_line(&message.into()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_a_host_says_most_is_short_to_write() {
+        insta::assert_snapshot!(
+            line(UserMessage::prompt("Grüße")),
+            @r#"{"type":"user","message":{"role":"user","content":"Gr\u00fc\u00dfe"},"parent_tool_use_id":null}"#
+        );
+        insta::assert_snapshot!(
+            line(HostControlRequest::new("r1", Interrupt::default())),
+            @r#"{"type":"control_request","request_id":"r1","request":{"subtype":"interrupt"}}"#
+        );
+        let mode = SetPermissionMode {
+            mode: PermissionMode::Plan,
+            extra: Extra::default(),
+        };
+        insta::assert_snapshot!(
+            line(HostControlRequest::new("r2", mode)),
+            @r#"{"type":"control_request","request_id":"r2","request":{"subtype":"set_permission_mode","mode":"plan"}}"#
+        );
+    }
+
+    #[test]
+    fn answers_have_the_form_that_every_version_takes() {
+        let input: Json = serde_json::from_str(r#"{"command":"ls"}"#).unwrap();
+        let allow = ControlResponse::success("r3", &PermissionResult::allow(input)).unwrap();
+        insta::assert_snapshot!(
+            line(allow),
+            @r#"{"type":"control_response","response":{"subtype":"success","request_id":"r3","response":{"behavior":"allow","updatedInput":{"command":"ls"}}}}"#
+        );
+        let deny = ControlResponse::success("r4", &PermissionResult::deny("not now")).unwrap();
+        insta::assert_snapshot!(
+            line(deny),
+            @r#"{"type":"control_response","response":{"subtype":"success","request_id":"r4","response":{"behavior":"deny","message":"not now"}}}"#
+        );
+        insta::assert_snapshot!(
+            line(ControlResponse::error("r5", "not known here")),
+            @r#"{"type":"control_response","response":{"subtype":"error","request_id":"r5","error":"not known here"}}"#
+        );
+    }
 }

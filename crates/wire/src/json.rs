@@ -305,6 +305,18 @@ impl<T> From<&str> for TextOr<T> {
     }
 }
 
+impl<T> From<String> for TextOr<T> {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<T> From<Vec<T>> for TextOr<Vec<T>> {
+    fn from(rich: Vec<T>) -> Self {
+        Self::Rich(rich)
+    }
+}
+
 impl<T: Serialize> Serialize for TextOr<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

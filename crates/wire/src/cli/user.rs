@@ -80,6 +80,36 @@ pub struct UserMessage {
     pub extra: Extra,
 }
 
+impl UserMessage {
+    /// A prompt of the host. Give it a `uuid` to recognise its turn by.
+    pub fn prompt(content: impl Into<Content>) -> Self {
+        Self {
+            message: UserPayload {
+                role: "user".to_owned(),
+                content: content.into(),
+                extra: Extra::default(),
+            },
+            parent_tool_use_id: Nullable::Null,
+            is_synthetic: None,
+            tool_use_result: None,
+            priority: None,
+            origin: None,
+            should_query: None,
+            timestamp: None,
+            client_composed: None,
+            uuid: None,
+            pasted_content: None,
+            inline_pastes: None,
+            session_id: None,
+            agent_id: None,
+            subagent_type: None,
+            task_description: None,
+            is_replay: None,
+            extra: Extra::default(),
+        }
+    }
+}
+
 /// Who wrote a prompt.
 #[derive(Debug, Clone, PartialEq, Wire)]
 #[wire(tag = "kind")]

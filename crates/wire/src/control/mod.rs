@@ -29,6 +29,7 @@ pub use session::*;
 pub use settings::*;
 
 use countersign_wire_derive::Wire;
+use serde::Serialize;
 
 use crate::cli::CliMessage;
 use crate::ids::RequestId;
@@ -66,6 +67,51 @@ pub struct ControlResponse {
     pub extra: Extra,
 }
 
+impl HostControlRequest {
+    /// A request of the host, under an id that the host has not used before.
+    pub fn new(request_id: impl Into<RequestId>, request: impl Into<HostRequest>) -> Self {
+        Self {
+            request_id: request_id.into(),
+            request: request.into(),
+            extra: Extra::default(),
+        }
+    }
+}
+
+impl ControlResponse {
+    /// The answer to a request that was done, such as [`crate::permission::PermissionResult`] to `can_use_tool`.
+    ///
+    /// # Errors
+    /// When `reply` has no JSON form.
+    pub fn success(
+        request_id: impl Into<RequestId>,
+        reply: &impl Serialize,
+    ) -> Result<Self, serde_json::Error> {
+        let success = ControlSuccess {
+            request_id: Some(request_id.into()),
+            response: Some(Json::of(reply)?),
+            ..ControlSuccess::default()
+        };
+        Ok(Self::of(ControlOutcome::Success(success)))
+    }
+
+    /// The answer to a request that was refused or is not known. The CLI takes it as a denial where it asked to act.
+    pub fn error(request_id: impl Into<RequestId>, error: impl Into<String>) -> Self {
+        Self::of(ControlOutcome::Error(ControlError {
+            request_id: Some(request_id.into()),
+            error: Some(error.into()),
+            ..ControlError::default()
+        }))
+    }
+
+    fn of(response: ControlOutcome) -> Self {
+        Self {
+            response,
+            extra: Extra::default(),
+        }
+    }
+}
+
 /// The sender takes back a request of its own; no answer follows.
 #[derive(Debug, Clone, PartialEq, Wire)]
 pub struct ControlCancelRequest {
@@ -92,7 +138,7 @@ pub enum ControlOutcome {
 }
 
 /// A request was done.
-#[derive(Debug, Clone, PartialEq, Wire)]
+#[derive(Debug, Clone, PartialEq, Default, Wire)]
 pub struct ControlSuccess {
     /// The request. Absent only if the request had none.
     pub request_id: Option<RequestId>,
@@ -109,7 +155,7 @@ pub struct ControlSuccess {
 }
 
 /// A request was refused or failed.
-#[derive(Debug, Clone, PartialEq, Wire)]
+#[derive(Debug, Clone, PartialEq, Default, Wire)]
 pub struct ControlError {
     /// The request. Absent only if the request had none.
     pub request_id: Option<RequestId>,

@@ -19,16 +19,22 @@ pub trait Request: Serialize {
 }
 
 macro_rules! requests {
-    ($($request:ty => $subtype:literal, $reply:ty;)*) => {$(
+    ($enum:ident: $($request:ident => $subtype:literal, $reply:ty;)*) => {$(
         impl Request for $request {
             const SUBTYPE: &'static str = $subtype;
             type Reply = $reply;
         }
+
+        impl From<$request> for $enum {
+            fn from(request: $request) -> Self {
+                // Some variants are boxed; `into` boxes where it must.
+                Self::$request(request.into())
+            }
+        }
     )*};
 }
 
-// host to CLI
-requests! {
+requests! { HostRequest:
     Interrupt => "interrupt", InterruptReply;
     Initialize => "initialize", InitializeReply;
     SetPermissionMode => "set_permission_mode", SetPermissionModeReply;
@@ -68,8 +74,7 @@ requests! {
     McpReadResource => "mcp_read_resource", McpReadResourceReply;
 }
 
-// CLI to host
-requests! {
+requests! { CliRequest:
     CanUseTool => "can_use_tool", PermissionResult;
     HookCallback => "hook_callback", HookOutput;
     Elicitation => "elicitation", ElicitationReply;
