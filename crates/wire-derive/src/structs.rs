@@ -232,7 +232,7 @@ fn read_body(fields: &[WireField<'_>], flattened: Option<&WireField<'_>>) -> Tok
     let (other, rest) = match flattened {
         None => (quote! { extra.put(name, source.value()?) }, quote! {}),
         Some(WireField { ident, ty, .. }) => (
-            quote! { rest.push((name, source.value()?)) },
+            quote! { rest.push((name, ::countersign_wire::shape::shallow(source.value()?)?)) },
             quote! {
                 #ident: <#ty as ::countersign_wire::shape::Body>::read(
                     ::countersign_wire::shape::Source::<'_, ::countersign_wire::shape::NoMore<A::Error>>::of_entries(rest),

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::fast;
 use crate::frame::Line;
-use crate::route::Route;
+use crate::route::{Route, RouteError};
 use crate::scan::{locate, skip_space};
 use crate::shape::{BEFORE_TAG, Inspect};
 use crate::surrogate;
@@ -40,6 +40,9 @@ pub enum DecodeError {
     /// An object without a `type` that is a string.
     #[error("the object has no `type`")]
     NoType,
+    /// An object with more than one `type`; readers would differ on which counts.
+    #[error("`type` stands more than once in the object")]
+    RepeatedType,
     /// A known message with a field that is missing or broken.
     #[error("broken `{kind}`: `{field}` at column {column}: {reason}")]
     Body {
@@ -117,11 +120,10 @@ macro_rules! messages {
             }
 
             fn decode_slowly(text: &str) -> Result<Self, DecodeError> {
-                serde_json::from_str(text).or_else(|error| {
-                    let mended = surrogate::mend(text);
-                    let message = mended.and_then(|text| serde_json::from_str(&text).ok());
-                    message.ok_or_else(|| explain::<Self>(text, &error))
-                })
+                // A mended text has the same length, so that columns stay true.
+                let mended = surrogate::mend(text);
+                let text = mended.as_deref().unwrap_or(text);
+                serde_json::from_str(text).map_err(|error| explain::<Self>(text, &error))
             }
         }
     )*};
@@ -140,6 +142,11 @@ mod sealed {
 /// When the line is malformed; the error says where and why.
 pub fn decode<M: Message>(line: &[u8]) -> Result<M, DecodeError> {
     M::decode(line)
+}
+
+/// Whether a line can be held exactly: it has no half of a surrogate pair, which decoding replaces.
+pub fn is_exact(line: &[u8]) -> bool {
+    std::str::from_utf8(line).is_ok_and(|text| surrogate::mend(text).is_none())
 }
 
 /// Where a line stops being UTF-8, which the quick check does not tell.
@@ -170,8 +177,10 @@ fn explain<M: DeserializeOwned>(text: &str, error: &serde_json::Error) -> Decode
     if let Some(found) = found {
         return DecodeError::NotAnObject { found };
     }
-    let Ok(route) = Route::of(text.as_bytes()) else {
-        return DecodeError::NoType;
+    let route = match Route::of(text.as_bytes()) {
+        Ok(route) => route,
+        Err(RouteError::RepeatedType) => return DecodeError::RepeatedType,
+        Err(_) => return DecodeError::NoType,
     };
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let (path, column, reason) = match serde_path_to_error::deserialize::<_, M>(&mut deserializer) {
@@ -253,7 +262,7 @@ mod tests {
     fn a_repeated_tag_is_refused_because_readers_would_differ() {
         insta::assert_snapshot!(
             error(br#"{"type":"keep_alive","type":"user"}"#),
-            @"broken `user`: `type` at column 9: repeated"
+            @"`type` stands more than once in the object"
         );
         insta::assert_snapshot!(
             error(br#"{"uuid":"u","subtype":"init","type":"system","subtype":"status"}"#),
@@ -261,7 +270,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             error(br#"{"type":"tomorrow","a":1,"type":"today"}"#),
-            @"broken `today`: `type` at column 9: repeated"
+            @"`type` stands more than once in the object"
         );
     }
 
@@ -316,6 +325,44 @@ mod tests {
         let message: CliMessage = decode(line).unwrap();
         let written = String::from_utf8(crate::write::to_ascii(&message).unwrap()).unwrap();
         assert!(written.contains(r#""cut \ufffd""#), "{written}");
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_leaves_carried_json_and_errors_alone() {
+        let line = br#"{"type":"control_request","request_id":"r\ud83d","request":{"subtype":"can_use_tool","tool_name":"Bash","tool_use_id":"t","input":{"command":"echo \ud83d"}}}"#;
+        let message: CliMessage = decode(line).unwrap();
+        let written = String::from_utf8(crate::write::to_ascii(&message).unwrap()).unwrap();
+        assert!(written.contains(r#""request_id":"r\ufffd""#), "{written}");
+        assert!(
+            written.contains(r#"{"command":"echo \ud83d"}"#),
+            "{written}"
+        );
+        insta::assert_snapshot!(
+            error(br#"{"type":"system","subtype":"informational","content":"\ud83d","level":7}"#),
+            @"broken `system/informational`: `level` at column 71: invalid type: integer `7`, expected a string"
+        );
+    }
+
+    /// Objects inside each other, each with its tag behind what it holds.
+    fn nested(levels: usize) -> String {
+        let open = r#"{"response":{"pending_permission_requests":["#.repeat(levels);
+        let close = r#"],"subtype":"success"},"type":"control_response"}"#.repeat(levels);
+        format!(r#"{open}{{"type":"keep_alive"}}{close}"#)
+    }
+
+    #[test]
+    fn deep_nesting_before_the_tag_is_refused_and_fills_no_stack() {
+        let small_stack = std::thread::Builder::new().stack_size(2 << 20);
+        let checked = small_stack.spawn(|| {
+            assert!(decode::<CliMessage>(nested(20).as_bytes()).is_ok());
+            for levels in [100, 1000, 20_000] {
+                assert!(
+                    decode::<CliMessage>(nested(levels).as_bytes()).is_err(),
+                    "{levels}"
+                );
+            }
+        });
+        checked.unwrap().join().unwrap();
     }
 
     #[test]

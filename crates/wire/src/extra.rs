@@ -31,6 +31,14 @@ impl Extra {
         self.0.push((name.into(), value));
     }
 
+    /// Takes a field out; the last one if the wire repeated it. Also how an optional field that came as null is made
+    /// absent: the null is remembered here.
+    pub fn remove(&mut self, name: &str) -> Option<Json> {
+        let found = self.get(name).cloned();
+        self.0.retain(|(n, _)| &**n != name);
+        found
+    }
+
     /// All of them, in the order they came.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&str, &Json)> {
         self.0.iter().map(|(name, value)| (&**name, value))
@@ -94,5 +102,50 @@ impl Kept {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::CliMessage;
+    use crate::cli::Informational;
+    use crate::decode::decode;
+
+    #[test]
+    fn of_a_repeated_field_the_last_one_counts() {
+        let mut bare: Bare = serde_json::from_str(r#"{"a":1,"b":2,"a":3}"#).unwrap();
+        assert_eq!(bare.extra.get("a").map(Json::as_str), Some("3"));
+        assert_eq!(bare.extra.remove("a").as_ref().map(Json::as_str), Some("3"));
+        assert_eq!(serde_json::to_value(&bare).unwrap(), json!({"b": 2}));
+    }
+
+    #[test]
+    fn a_null_gives_way_to_the_value_that_is_set_and_can_be_removed() {
+        let line = br#"{"type":"system","subtype":"informational","content":"c","level":"info","tag":null}"#;
+        let Ok(CliMessage::System(crate::cli::SystemMessage::Informational(mut notice))) =
+            decode(line)
+        else {
+            panic!("it is informational");
+        };
+        assert_eq!(serde_json::to_value(&notice).unwrap()["tag"], json!(null));
+        notice.tag = Some("t".to_owned());
+        let written = serde_json::to_string(&notice).unwrap();
+        assert_eq!(written.matches("\"tag\"").count(), 1, "{written}");
+        notice.tag = None;
+        notice.extra.remove("tag");
+        assert_eq!(serde_json::to_value(&notice).unwrap().get("tag"), None);
+    }
+
+    #[test]
+    fn a_tag_that_was_read_as_a_field_is_written_once() {
+        let line = r#"{"type":"system","subtype":"informational","content":"c","level":"info"}"#;
+        let alone: Informational = serde_json::from_str(line).unwrap();
+        assert!(alone.extra.get("type").is_some());
+        let wrapped = CliMessage::System(crate::cli::SystemMessage::Informational(alone));
+        let written = serde_json::to_string(&wrapped).unwrap();
+        assert_eq!(written.matches("type\"").count(), 2, "{written}");
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Owns speed, not authority. It reads the subset that lines are made of and gives up, without a word why, on anything
 //! unusual; [`crate::decode`] then asks `serde_json`, whose answer counts. Invariant, held by tests and fuzzing against
-//! `serde_json`: what this reads, `serde_json` reads too, with the same value.
+//! `serde_json`: what this reads, `serde_json` reads too, with the same value. One thing it reads that `serde_json` alone
+//! refuses: half a surrogate pair.
 
 use std::fmt;
 
@@ -325,7 +326,8 @@ impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {
     }
 }
 
-/// The text that a string with escapes stands for; `None` for escapes that are none, or half a surrogate pair.
+/// The text that a string with escapes stands for; `None` for escapes that are none. Half a surrogate pair becomes U+FFFD:
+/// here, string by string, so that carried JSON keeps it as it came.
 fn unescape(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -344,11 +346,10 @@ fn unescape(text: &str) -> Option<String> {
                 let high = unit(rest, at + 2)?;
                 match char::from_u32(high) {
                     Some(letter) => (letter, at + 6),
-                    None => {
-                        let low = rest.get(at + 6..at + 8).filter(|start| *start == "\\u");
-                        let low = low.and_then(|_| unit(rest, at + 8))?;
-                        (pair(high, low)?, at + 12)
-                    }
+                    None => match low_half(rest, at + 6).and_then(|low| pair(high, low)) {
+                        Some(letter) => (letter, at + 12),
+                        None => (char::REPLACEMENT_CHARACTER, at + 6),
+                    },
                 }
             }
             _ => return None,
@@ -358,6 +359,12 @@ fn unescape(text: &str) -> Option<String> {
     }
     out.push_str(rest);
     Some(out)
+}
+
+/// The code unit of an escape that follows another at once.
+fn low_half(text: &str, at: usize) -> Option<u32> {
+    let start = text.get(at..at + 2)?;
+    (start == "\\u").then(|| unit(text, at + 2))?
 }
 
 /// Four hexadecimal digits.

@@ -136,6 +136,9 @@ impl FrameReader {
         let line = self.start..self.filled;
         self.start = self.filled;
         self.scanned = self.filled;
+        if line.is_empty() && self.skipping.is_none() {
+            return None;
+        }
         let span = self.span(line)?;
         Some(self.line(span))
     }
@@ -192,14 +195,24 @@ impl FrameReader {
         self.scanned = self.filled;
     }
 
+    /// Shrinks the buffer after a large line, even if a small one is pending already.
+    fn give_back(&mut self, wanted: usize) {
+        let needed = self.pending() + wanted;
+        if self.buffer.len() <= KEEP_CAPACITY || needed * 4 > self.buffer.len() {
+            return;
+        }
+        self.buffer.copy_within(self.start..self.filled, 0);
+        (self.start, self.scanned, self.filled) =
+            (0, self.scanned - self.start, self.filled - self.start);
+        self.buffer.truncate(needed.max(READ_SIZE));
+        self.buffer.shrink_to_fit();
+    }
+
     fn make_room(&mut self, wanted: usize) {
         if self.start == self.filled {
             (self.start, self.scanned, self.filled) = (0, 0, 0);
-            if self.buffer.len() > KEEP_CAPACITY.max(wanted) {
-                self.buffer.truncate(READ_SIZE.max(wanted));
-                self.buffer.shrink_to_fit();
-            }
         }
+        self.give_back(wanted);
         if self.buffer.len() - self.filled >= wanted {
             return;
         }
@@ -285,6 +298,7 @@ mod tests {
         assert_eq!(reader.line_number(), 3);
         assert_eq!(reader.next_line(), None);
         assert_eq!(reader.finish(), Some(Line::Text(b"b")));
+        assert_eq!(reader.finish(), None);
         assert_eq!(reader.line_number(), 5);
     }
 
@@ -312,8 +326,20 @@ mod tests {
         reader.push(&vec![b'x'; 8 << 20]);
         reader.push(b"\n");
         assert!(matches!(reader.next_line(), Some(Line::Text(text)) if text.len() == 8 << 20));
-        reader.push(b"a\n");
+        reader.push(b"a\nb");
         assert_eq!(reader.next_line(), Some(Line::Text(b"a")));
         assert!(reader.buffer.capacity() <= KEEP_CAPACITY);
+
+        reader.push(&vec![b'x'; 8 << 20]);
+        reader.push(b"\nc");
+        assert!(matches!(reader.next_line(), Some(Line::Text(_))));
+        reader.push(b"d\n");
+        assert_eq!(reader.next_line(), Some(Line::Text(b"cd")));
+        assert!(reader.buffer.capacity() <= KEEP_CAPACITY);
+    }
+
+    #[test]
+    fn the_default_bound_is_that_of_the_cli() {
+        assert_eq!(FrameReader::new().max_line, 268_435_456);
     }
 }

@@ -94,6 +94,15 @@ impl From<Value> for Json {
     }
 }
 
+impl std::str::FromStr for Json {
+    type Err = serde_json::Error;
+
+    /// Reads a JSON text, which is checked and kept.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        serde_json::from_str(text)
+    }
+}
+
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
@@ -127,7 +136,7 @@ impl<'de> Visitor<'de> for JsonVisitor {
 }
 
 /// A JSON number as it was written: the CLI sends `581.259` where its schema says integer.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 pub struct Num(Repr);
 
 #[derive(Clone, Copy, PartialEq)]
@@ -154,6 +163,35 @@ impl Num {
             Repr::Negative(_) => 0,
             Repr::Float(n) => n as u64,
         }
+    }
+}
+
+/// Two are equal when they are written the same way: `1` is not `1.0`.
+impl PartialEq for Num {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+/// By value.
+impl PartialOrd for Num {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        match (self.0, other.0) {
+            (Repr::Unsigned(a), Repr::Unsigned(b)) => a.partial_cmp(&b),
+            _ => self.as_f64().partial_cmp(&other.as_f64()),
+        }
+    }
+}
+
+impl From<u32> for Num {
+    fn from(n: u32) -> Self {
+        Self(Repr::Unsigned(n.into()))
+    }
+}
+
+impl From<i32> for Num {
+    fn from(n: i32) -> Self {
+        i64::from(n).into()
     }
 }
 
@@ -209,24 +247,14 @@ impl Serialize for Num {
 
 impl<'de> Deserialize<'de> for Num {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct NumVisitor;
-        impl Visitor<'_> for NumVisitor {
-            type Value = Num;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number")
-            }
-            fn visit_u64<E>(self, n: u64) -> Result<Num, E> {
-                Ok(n.into())
-            }
-            fn visit_i64<E>(self, n: i64) -> Result<Num, E> {
-                Ok(n.into())
-            }
-            fn visit_f64<E>(self, n: f64) -> Result<Num, E> {
-                Ok(n.into())
-            }
-        }
-        deserializer.deserialize_any(NumVisitor)
+        // By way of serde_json's own type, which knows how numbers come when a crate elsewhere in the build asks
+        // serde_json for arbitrary precision.
+        let number = serde_json::Number::deserialize(deserializer)?;
+        Ok(match (number.as_u64(), number.as_i64()) {
+            (Some(n), _) => n.into(),
+            (None, Some(n)) => n.into(),
+            (None, None) => number.as_f64().unwrap_or(f64::INFINITY).into(),
+        })
     }
 }
 
@@ -358,5 +386,41 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for TextOr<T> {
             }
         }
         deserializer.deserialize_any(TextOrVisitor(std::marker::PhantomData))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carried_json_is_compared_by_meaning() {
+        let json = |text: &str| text.parse::<Json>().unwrap();
+        assert_eq!(
+            json(r#"{"a":1,"b":[2]}"#),
+            json(r#" {"b": [2], "a": 1}"#.trim())
+        );
+        assert_ne!(json(r#"{"a":1}"#), json(r#"{"a":2}"#));
+        assert_ne!(json("[1,2]"), json("[2,1]"));
+        assert!("{".parse::<Json>().is_err());
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_in_carried_json_is_kept_and_read_as_a_replacement() {
+        let json: Json = r#"{"command":"echo \ud83d"}"#.parse().unwrap();
+        assert_eq!(json.as_str(), r#"{"command":"echo \ud83d"}"#);
+        assert_eq!(json.to_value().unwrap()["command"], "echo \u{fffd}");
+    }
+
+    #[test]
+    fn numbers_are_counts_where_a_count_is_asked_for() {
+        let counts = [
+            Num::from(-3),
+            Num::from(2.9),
+            Num::from(7u64),
+            Num::from(f64::NAN),
+        ];
+        assert_eq!(counts.map(Num::as_u64), [0, 2, 7, 0]);
+        assert!(Num::from(1) < Num::from(1.5) && Num::from(-1) < Num::from(0));
     }
 }

@@ -42,6 +42,14 @@ macro_rules! open_enum {
             }
         }
 
+        impl std::str::FromStr for $name {
+            type Err = std::convert::Infallible;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Ok(Self::from(text))
+            }
+        }
+
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.as_str())
@@ -98,6 +106,24 @@ macro_rules! id_type {
         impl From<String> for $name {
             fn from(text: String) -> Self {
                 Self(text.into())
+            }
+        }
+
+        impl AsRef<str> for $name {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl PartialEq<str> for $name {
+            fn eq(&self, other: &str) -> bool {
+                &*self.0 == other
+            }
+        }
+
+        impl PartialEq<&str> for $name {
+            fn eq(&self, other: &&str) -> bool {
+                &*self.0 == *other
             }
         }
 

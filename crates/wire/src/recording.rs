@@ -12,7 +12,10 @@ use crate::scan;
 /// The version of the format this build reads.
 pub const FORMAT: u64 = 1;
 
-/// The most a marker may expand to, so that a small file cannot fill the memory.
+/// Lines with markers are written by us and are flat; nobody may fill the stack with them.
+const MAX_DEPTH: usize = 128;
+
+/// The most a line may expand to, so that a small file cannot fill the memory.
 const MAX_EXPANDED: usize = crate::frame::DEFAULT_MAX_LINE;
 
 /// The first line of a recording.
@@ -120,59 +123,73 @@ fn expand(text: &str) -> Result<String, RecordingError> {
     if memchr::memmem::find(text.as_bytes(), b"\"$repeat\"").is_none() {
         return Ok(text.to_owned());
     }
-    let mut out = String::new();
+    if scan::is_deeper(text.as_bytes(), MAX_DEPTH) {
+        return Err(RecordingError::Marker);
+    }
+    let mut out = Bounded(String::new());
     expand_value(text, &mut out)?;
-    Ok(out)
+    Ok(out.0)
 }
 
-fn expand_value(text: &str, out: &mut String) -> Result<(), RecordingError> {
+/// Text that does not grow beyond [`MAX_EXPANDED`], whatever a small file asks for.
+struct Bounded(String);
+
+impl Bounded {
+    fn push(&mut self, text: &str) -> Result<(), RecordingError> {
+        if self.0.len() + text.len() > MAX_EXPANDED {
+            return Err(RecordingError::Marker);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+fn expand_value(text: &str, out: &mut Bounded) -> Result<(), RecordingError> {
     let text = text.trim();
-    if let Some(whole) = marker(text)? {
-        out.push_str(&serde_json::to_string(&whole)?);
-        return Ok(());
+    if let Some(whole) = marker(text, MAX_EXPANDED - out.0.len())? {
+        return out.push(&serde_json::to_string(&whole)?);
     }
     match text.as_bytes().first() {
         Some(b'{') => {
             let mut separator = "{";
             for (key, value) in scan::members(text).ok_or(RecordingError::Marker)? {
-                out.push_str(separator);
-                out.push_str(key);
-                out.push(':');
+                out.push(separator)?;
+                out.push(key)?;
+                out.push(":")?;
                 expand_value(value, out)?;
                 separator = ",";
             }
-            out.push_str(if separator == "{" { "{}" } else { "}" });
+            out.push(if separator == "{" { "{}" } else { "}" })
         }
         Some(b'[') => {
             let mut separator = "[";
             for value in scan::elements(text).ok_or(RecordingError::Marker)? {
-                out.push_str(separator);
+                out.push(separator)?;
                 expand_value(value, out)?;
                 separator = ",";
             }
-            out.push_str(if separator == "[" { "[]" } else { "]" });
+            out.push(if separator == "[" { "[]" } else { "]" })
         }
-        _ => out.push_str(text),
+        _ => out.push(text),
     }
-    Ok(())
 }
 
-/// What a marker stands for; `None` if the value is none.
-fn marker(text: &str) -> Result<Option<String>, RecordingError> {
+/// What a marker stands for, in at most `room` bytes; `None` if the value is no marker.
+fn marker(text: &str, room: usize) -> Result<Option<String>, RecordingError> {
     let members = match text.starts_with('{') {
         true => scan::members(text).unwrap_or_default(),
         false => return Ok(None),
     };
     match members[..] {
-        [("\"$repeat\"", value)] => repeated(value).map(Some),
+        [("\"$repeat\"", value)] => repeated(value, room).map(Some),
         [("\"$concat\"", value)] => {
             let mut whole = String::new();
             for part in scan::elements(value).ok_or(RecordingError::Marker)? {
-                let part = match marker(part)? {
+                let part = match marker(part, room - whole.len())? {
                     Some(part) => part,
                     None => serde_json::from_str(part).map_err(|_| RecordingError::Marker)?,
                 };
-                if whole.len() + part.len() > MAX_EXPANDED {
+                if part.len() > room - whole.len() {
                     return Err(RecordingError::Marker);
                 }
                 whole.push_str(&part);
@@ -183,11 +200,11 @@ fn marker(text: &str) -> Result<Option<String>, RecordingError> {
     }
 }
 
-fn repeated(value: &str) -> Result<String, RecordingError> {
+fn repeated(value: &str, room: usize) -> Result<String, RecordingError> {
     let (text, count): (String, usize) =
         serde_json::from_str(value).map_err(|_| RecordingError::Marker)?;
     match text.len().checked_mul(count) {
-        Some(size) if size <= MAX_EXPANDED => Ok(text.repeat(count)),
+        Some(size) if size <= room => Ok(text.repeat(count)),
         _ => Err(RecordingError::Marker),
     }
 }
@@ -216,12 +233,24 @@ mod tests {
     }
 
     #[test]
+    fn deep_nesting_does_not_fill_the_stack() {
+        let line = format!(
+            r#"{{"at":0,"dir":"out","line":{{"$repeat":1,"a":{}{}}}}}"#,
+            "[".repeat(50_000),
+            "]".repeat(50_000)
+        );
+        assert!(entry(line.as_bytes()).is_err());
+    }
+
+    #[test]
     fn what_is_not_of_the_format_is_refused() {
         for line in [
             &br#"{"at":0,"dir":"out"}"#[..],
             br#"{"at":0,"dir":"up","text":""}"#,
             br#"{"at":0,"dir":"in","text":{"$repeat":["x"]}}"#,
             br#"{"at":0,"dir":"in","text":{"$repeat":["x",99999999999999]}}"#,
+            br#"{"at":0,"dir":"in","line":[{"$repeat":["x",200000000]},{"$repeat":["x",200000000]}]}"#,
+            br#"{"at":0,"dir":"in","text":{"$concat":[{"$repeat":["x",200000000]},{"$repeat":["x",200000000]}]}}"#,
             b"{}",
         ] {
             assert!(entry(line).is_err(), "{}", String::from_utf8_lossy(line));

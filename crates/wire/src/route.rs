@@ -8,6 +8,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::scan::has_backslash;
+use crate::surrogate;
 use crate::walk::{Visit, walk};
 
 /// What is needed to route a line. Borrows from it; a text is made only of what is asked for.
@@ -41,6 +42,7 @@ impl<'a> Text<'a> {
             return String::from_utf8_lossy(self.0);
         }
         let quoted = format!("\"{}\"", String::from_utf8_lossy(self.0));
+        let quoted = surrogate::mend(&quoted).unwrap_or(quoted);
         match serde_json::from_str::<String>(&quoted) {
             Ok(text) => Cow::Owned(text),
             Err(_) => String::from_utf8_lossy(self.0),
@@ -82,27 +84,43 @@ pub enum RouteError {
     /// It is an object without a `type` that is a string.
     #[error("no `type`")]
     NoType,
+    /// It has more than one `type`; readers would differ on which counts.
+    #[error("`type` is repeated")]
+    RepeatedType,
 }
 
 impl<'a> Route<'a> {
     /// Finds `type`, `subtype` and the ids of a line, wherever they stand in it.
     ///
     /// # Errors
-    /// When the line is no object with a `type`.
+    /// When the line is no object with one `type`.
     pub fn of(line: &'a [u8]) -> Result<Self, RouteError> {
         let mut finder = Finder {
             line,
             route: Route::default(),
             kind: None,
+            is_repeated: false,
+            request: Inner::default(),
+            response: Inner::default(),
             pending: Name::Other,
+            inside: Name::Other,
             backslash: false,
         };
         walk(line, &mut finder).ok_or(RouteError::NotAnObject)?;
-        let kind = finder.kind.ok_or(RouteError::NoType)?;
-        Ok(Route {
-            kind,
-            ..finder.route
-        })
+        if finder.is_repeated {
+            return Err(RouteError::RepeatedType);
+        }
+        let mut route = finder.route;
+        route.kind = finder.kind.ok_or(RouteError::NoType)?;
+        // Only a control line has an envelope; elsewhere such a key is just a field.
+        if route.kind == "control_request" {
+            route.subtype = finder.request.subtype;
+            route.tool_use_id = finder.request.tool_use_id;
+        } else if route.kind == "control_response" {
+            route.subtype = finder.response.subtype;
+            route.request_id = finder.response.request_id;
+        }
+        Ok(route)
     }
 
     /// `type`, or `type/subtype` where there is one.
@@ -124,8 +142,9 @@ enum Name {
     SessionId,
     ToolUseId,
     ParentToolUseId,
-    /// `request` or `response`: the subtype and ids of a control line stand one level deeper, inside it.
-    Envelope,
+    /// The envelope of a control line: its subtype and ids stand one level deeper, inside it.
+    Request,
+    Response,
     Other,
 }
 
@@ -137,8 +156,8 @@ impl Name {
             4 if key == b"type" => Name::Type,
             4 if key == b"uuid" => Name::Uuid,
             7 if key == b"subtype" => Name::Subtype,
-            7 if key == b"request" => Name::Envelope,
-            8 if key == b"response" => Name::Envelope,
+            7 if key == b"request" => Name::Request,
+            8 if key == b"response" => Name::Response,
             10 if key == b"session_id" => Name::SessionId,
             10 if key == b"request_id" => Name::RequestId,
             11 if key == b"tool_use_id" => Name::ToolUseId,
@@ -148,18 +167,44 @@ impl Name {
     }
 }
 
+/// What stands inside an envelope.
+#[derive(Default)]
+struct Inner<'a> {
+    subtype: Option<Text<'a>>,
+    request_id: Option<Text<'a>>,
+    tool_use_id: Option<Text<'a>>,
+}
+
 /// Picks the strings that matter out of a walk over a line.
 struct Finder<'a> {
     line: &'a [u8],
     route: Route<'a>,
     kind: Option<Text<'a>>,
+    is_repeated: bool,
+    request: Inner<'a>,
+    response: Inner<'a>,
     /// The key whose value comes next.
     pending: Name,
+    /// The envelope that is being looked into.
+    inside: Name,
     /// Whether a key may have escapes.
     backslash: bool,
 }
 
-impl Finder<'_> {
+impl<'a> Finder<'a> {
+    fn inner_text(&mut self, name: Name, text: Option<Text<'a>>) {
+        let inner = match self.inside {
+            Name::Request => &mut self.request,
+            _ => &mut self.response,
+        };
+        match name {
+            Name::Subtype => inner.subtype = text,
+            Name::RequestId => inner.request_id = text,
+            Name::ToolUseId => inner.tool_use_id = text,
+            _ => {}
+        }
+    }
+
     /// A key may be written with escapes; few are.
     #[cold]
     fn meant(&self, range: Range<usize>) -> Name {
@@ -183,15 +228,22 @@ impl Visit for Finder<'_> {
     #[inline(always)]
     fn text(&mut self, depth: u32, range: Range<usize>) {
         let text = self.line.get(range).map(Text);
-        match (std::mem::replace(&mut self.pending, Name::Other), depth) {
-            (Name::Type, 1) => self.kind = text,
-            (Name::Uuid, 1) => self.route.uuid = text,
-            (Name::SessionId, 1) => self.route.session_id = text,
-            (Name::ParentToolUseId, 1) => self.route.parent_tool_use_id = text,
-            (Name::Subtype, _) => self.route.subtype = text,
-            (Name::RequestId, _) => self.route.request_id = text,
-            (Name::ToolUseId, _) => self.route.tool_use_id = text,
-            _ => {}
+        let name = std::mem::replace(&mut self.pending, Name::Other);
+        if depth > 1 {
+            return self.inner_text(name, text);
+        }
+        match name {
+            Name::Type => {
+                self.is_repeated |= self.kind.is_some();
+                self.kind = text;
+            }
+            Name::Uuid => self.route.uuid = text,
+            Name::SessionId => self.route.session_id = text,
+            Name::ParentToolUseId => self.route.parent_tool_use_id = text,
+            Name::Subtype => self.route.subtype = text,
+            Name::RequestId => self.route.request_id = text,
+            Name::ToolUseId => self.route.tool_use_id = text,
+            Name::Request | Name::Response | Name::Other => {}
         }
     }
 
@@ -202,7 +254,8 @@ impl Visit for Finder<'_> {
 
     #[inline]
     fn enter(&mut self) -> bool {
-        std::mem::replace(&mut self.pending, Name::Other) == Name::Envelope
+        self.inside = std::mem::replace(&mut self.pending, Name::Other);
+        matches!(self.inside, Name::Request | Name::Response)
     }
 }
 
@@ -254,6 +307,69 @@ mod tests {
             super::tests::route(response).unwrap(),
             ("control_response/success".to_owned(), [some("r"), None])
         );
+    }
+
+    #[test]
+    fn an_envelope_counts_on_its_own_kind_of_line_only() {
+        for (line, name, request_id) in [
+            (
+                r#"{"type":"control_response","response":{"subtype":"success","request_id":"B"},"request_id":"A"}"#,
+                "control_response/success",
+                Some("B"),
+            ),
+            (
+                r#"{"request_id":"A","response":{"subtype":"success"},"type":"control_response"}"#,
+                "control_response/success",
+                None,
+            ),
+            (
+                r#"{"type":"control_request","request":{"request_id":"B","subtype":"s"},"request_id":"A"}"#,
+                "control_request/s",
+                Some("A"),
+            ),
+            (
+                r#"{"type":"control_request","request_id":"A","request":{"subtype":"s"},"response":{"subtype":"t","request_id":"B"}}"#,
+                "control_request/s",
+                Some("A"),
+            ),
+            (
+                r#"{"type":"user","request":{"subtype":"can_use_tool","request_id":"B"}}"#,
+                "user",
+                None,
+            ),
+            (
+                r#"{"type":"system","subtype":"init","response":{"subtype":"x"}}"#,
+                "system/init",
+                None,
+            ),
+        ] {
+            let found = route(line).unwrap();
+            assert_eq!(
+                found,
+                (name.to_owned(), [request_id.map(str::to_owned), None]),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_ids_of_a_line_are_its_own() {
+        let line = br#"{"type":"assistant","message":{"uuid":"no"},"parent_tool_use_id":"p","session_id":"s","tool_use_id":"t\ud83d"}"#;
+        let route = Route::of(line).unwrap();
+        assert!(route.parent_tool_use_id.is_some_and(|id| id == "p"));
+        assert!(route.session_id.is_some_and(|id| id == "s"));
+        assert!(route.tool_use_id.is_some_and(|id| id == "t\u{fffd}"));
+        assert_eq!(route.uuid, None);
+    }
+
+    #[test]
+    fn a_repeated_type_is_refused() {
+        for line in [
+            r#"{"type":"a","type":"b"}"#,
+            r#"{"type":"a","x":1,"t\u0079pe":"a"}"#,
+        ] {
+            assert_eq!(route(line), Err(RouteError::RepeatedType), "{line}");
+        }
     }
 
     #[test]

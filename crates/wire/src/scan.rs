@@ -126,6 +126,27 @@ fn container_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
+/// Whether brackets are nested deeper than `limit` anywhere in a JSON text.
+pub(crate) fn is_deeper(text: &[u8], limit: usize) -> bool {
+    let (mut depth, mut at) = (0usize, 0);
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => match string_end(text, at + 1) {
+                Some(end) => at = end,
+                None => return false,
+            },
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > limit {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
 /// `at` is on the first byte of a value; gives the position behind it.
 #[inline]
 pub(crate) fn value_end(text: &[u8], at: usize) -> Option<usize> {

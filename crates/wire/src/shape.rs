@@ -12,6 +12,7 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, Vis
 pub use serde::de::{Error as DeError, MapAccess};
 pub use serde::ser::SerializeMap;
 
+use crate::scan::is_deeper;
 use crate::{Extra, Json, Nullable, Num, TextOr};
 
 /// How an error names a field that stood before its tag and was read apart from the line.
@@ -204,7 +205,7 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
             } else if let Some(tag) = self.tags.find(&name) {
                 return Err(DeError::duplicate_field(tag));
             } else {
-                early.push((name.into(), self.map.next_value()?));
+                early.push((name.into(), shallow(self.map.next_value()?)?));
             }
         }
         let source = Self {
@@ -244,6 +245,21 @@ impl<'de, E: DeError> MapAccess<'de> for NoMore<E> {
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, _: V) -> Result<V::Value, E> {
         Err(E::custom("no value without a key"))
+    }
+}
+
+/// Text that is read apart from its line starts at depth 0 again; without a bound of its own, tags that stand last could
+/// be nested until the stack is full.
+const MAX_BUFFERED_DEPTH: usize = 128;
+
+/// Refuses a value that is nested too deeply to be read apart from its line.
+///
+/// # Errors
+/// When it is.
+pub fn shallow<E: DeError>(value: Json) -> Result<Json, E> {
+    match is_deeper(value.as_str().as_bytes(), MAX_BUFFERED_DEPTH) {
+        true => Err(E::custom("nested too deeply before its tag")),
+        false => Ok(value),
     }
 }
 

@@ -11,9 +11,9 @@ use crate::{Extra, Json, Nullable, Num};
 #[derive(Debug, Clone, PartialEq, Wire)]
 pub struct CacheCreation {
     /// Written with a lifetime of an hour.
-    pub ephemeral_1h_input_tokens: Num,
+    pub ephemeral_1h_input_tokens: Option<Num>,
     /// Written with a lifetime of five minutes.
-    pub ephemeral_5m_input_tokens: Num,
+    pub ephemeral_5m_input_tokens: Option<Num>,
     /// Fields this build does not know.
     pub extra: Extra,
 }
@@ -22,9 +22,9 @@ pub struct CacheCreation {
 #[derive(Debug, Clone, PartialEq, Wire)]
 pub struct ServerToolCounts {
     /// Web searches.
-    pub web_search_requests: Num,
+    pub web_search_requests: Option<Num>,
     /// Web fetches.
-    pub web_fetch_requests: Num,
+    pub web_fetch_requests: Option<Num>,
     /// Fields this build does not know.
     pub extra: Extra,
 }

@@ -4,7 +4,7 @@
 
 mod support;
 
-use countersign_wire::decode::decode;
+use countersign_wire::decode::{Message as _, decode};
 use countersign_wire::frame::{FrameReader, Line};
 use countersign_wire::route::Route;
 use countersign_wire::write::to_line;
@@ -119,6 +119,115 @@ fn message() -> impl Strategy<Value = Value> {
         })
 }
 
+/// Bytes that change the structure of JSON, or break it.
+const BYTES: &[u8] = b"\"\\{}[]:,0-1.eE+ntu \t\x01\x7f/";
+
+fn agree(line: &[u8]) -> Result<(), TestCaseError> {
+    let Ok(text) = std::str::from_utf8(line) else {
+        return Ok(());
+    };
+    let (quick, slow) = (decode::<CliMessage>(line), CliMessage::decode_slowly(text));
+    prop_assert_eq!(quick.as_ref().ok(), slow.as_ref().ok(), "{}", text);
+    Ok(())
+}
+
+/// What is almost JSON, in the place of a field that is typed, carried or unknown.
+#[test]
+fn what_is_almost_json_is_refused_by_both_readers() {
+    let bad = [
+        "01",
+        "00",
+        "-",
+        "+1",
+        "-01",
+        "1.",
+        ".5",
+        "1e",
+        "1e+",
+        "0x1",
+        "NaN",
+        "Infinity",
+        "tru",
+        "True",
+        "nul",
+        "'a'",
+        "[1,]",
+        "[,1]",
+        "[1 2]",
+        "[",
+        "{\"a\":1,}",
+        "{,}",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{a:1}",
+        "\"\\x\"",
+        "\"\\u12g4\"",
+        "\"\\u+123\"",
+        "\"a\u{1}\"",
+        "\"\t\"",
+        "\"a",
+        "1 2",
+        "\u{feff}1",
+        "/*c*/1",
+        "",
+    ];
+    for value in bad {
+        for line in [
+            format!("{{\"type\":\"keep_alive\",\"new\":{value}}}"),
+            format!("{{\"type\":\"tomorrow\",\"new\":[0,{value}]}}"),
+            format!(
+                "{{\"type\":\"tool_progress\",\"elapsed_time_seconds\":{value},\"tool_use_id\":\"t\",\"tool_name\":\"n\"}}"
+            ),
+            format!("{{\"new\":{value},\"type\":\"keep_alive\"}}"),
+            format!("{{\"type\":\"keep_alive\"}}{value} x"),
+        ] {
+            assert!(decode::<CliMessage>(line.as_bytes()).is_err(), "{line}");
+            assert!(CliMessage::decode_slowly(&line).is_err(), "{line}");
+        }
+    }
+}
+
+/// What is unusual and JSON all the same.
+#[test]
+fn what_is_unusual_json_is_read_the_same_by_both_readers() {
+    let good = [
+        "0",
+        "-0",
+        "-0.0",
+        "1e400",
+        "1E+2",
+        "18446744073709551615",
+        "18446744073709551616",
+        "-9223372036854775809",
+        "1.7976931348623157e308",
+        "\"\\/\\b\\f\\n\\r\\t\\u0000\"",
+        "\"\\ud83e\\udd80\"",
+        "\"\\ud83e\"",
+        "\"\\udd80\\ud83e\"",
+        "\"\u{7f}\u{2028}\"",
+        " [ ] ",
+        "{ }",
+        "[[[[]]]]",
+        "{\"\":{\"\":null}}",
+        "\"\\ud83e\\ud83e\\udd80\"",
+    ];
+    for value in good {
+        for line in [
+            format!("{{\"type\":\"keep_alive\",\"new\":{value}}}"),
+            format!("{{\"new\":{value} , \"type\" : \"tomorrow\" }}"),
+            format!("{{\"type\":\"prompt_suggestion\",\"suggestion\":{value}}}"),
+            format!(
+                "{{\"type\":\"tool_progress\",\"elapsed_time_seconds\":{value},\"tool_use_id\":\"t\",\"tool_name\":\"n\"}}"
+            ),
+        ] {
+            agree(line.as_bytes()).unwrap();
+        }
+    }
+    let read: CliMessage =
+        decode(br#"{"type":"prompt_suggestion","suggestion":"\ud83e\ud83e\udd80"}"#).unwrap();
+    assert!(matches!(read, CliMessage::PromptSuggestion(s) if s.suggestion == "\u{fffd}🦀"));
+}
+
 /// The same object with its keys in another order and other white space.
 fn rewritten(object: &Map<String, Value>, rotate: usize) -> String {
     let mut members: Vec<String> = object
@@ -166,6 +275,19 @@ proptest! {
         let _ = decode::<CliMessage>(&bytes);
         let _ = decode::<HostMessage>(&bytes);
         let _ = Route::of(&bytes);
+    }
+
+    #[test]
+    fn the_quick_reader_agrees_with_serde_json(
+        message in message(),
+        edits in vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..4),
+    ) {
+        let mut line = message.to_string().into_bytes();
+        for (place, byte) in edits {
+            let place = place.index(line.len());
+            line[place] = *byte.get(BYTES);
+        }
+        agree(&line)?;
     }
 
     #[test]

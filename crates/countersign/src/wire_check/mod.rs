@@ -7,14 +7,13 @@ mod report;
 use std::io::{self, Read};
 
 use countersign_wire::control::{CliRequest, HostRequest};
-use countersign_wire::decode::{Message, decode};
+use countersign_wire::decode::{Message, decode, is_exact};
 use countersign_wire::frame::{DEFAULT_MAX_LINE, FrameReader, Line};
-use countersign_wire::recording::{self, Direction};
+use countersign_wire::recording::{self, Direction, FORMAT};
 use countersign_wire::route::Route;
 use countersign_wire::shape::{At, Novelty, Tagged};
 use countersign_wire::write::to_ascii;
 use countersign_wire::{CliMessage, HostMessage};
-use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use report::Report;
@@ -54,12 +53,17 @@ struct Checker {
     report: Report,
     seen_first: bool,
     is_recording: bool,
+    /// The line just checked does not come back.
+    is_lossy: bool,
 }
 
 impl Checker {
     fn note(&mut self, checked: Checked, number: u64) {
         if let Err(reason) = checked {
             self.report.malformed(number, reason);
+        }
+        if std::mem::take(&mut self.is_lossy) {
+            self.report.lossy.push(number);
         }
     }
 
@@ -69,10 +73,17 @@ impl Checker {
             Line::TooLong { bytes } => Err(format!(
                 "the line has {bytes} bytes; at most {DEFAULT_MAX_LINE} are read"
             )),
-            Line::Text(text) if is_first && recording::header(text).is_some() => {
-                self.is_recording = true;
-                Ok(())
-            }
+            Line::Text(text) if is_first => match recording::header(text) {
+                Some(header) if header.recording != FORMAT => Err(format!(
+                    "a recording of format {}; this build reads format {FORMAT}",
+                    header.recording
+                )),
+                Some(_) => {
+                    self.is_recording = true;
+                    Ok(())
+                }
+                None => self.message(text),
+            },
             Line::Text(text) if self.is_recording => self.entry(text),
             Line::Text(text) => self.message(text),
         }
@@ -106,17 +117,28 @@ impl Checker {
         message.inspect(&At::ROOT, &mut |at, novelty| {
             self.report.note_novelty(&name, at, novelty)
         });
-        self.report.lossless &= comes_back(text, &message);
+        if !comes_back(text, &message) {
+            self.report.lossless = false;
+            self.is_lossy = true;
+        }
         *self.report.types.entry(name).or_default() += 1;
         Ok(())
     }
 }
 
 /// Whether writing the message gives the JSON that was read.
-fn comes_back(text: &[u8], message: &impl Serialize) -> bool {
-    let original: Result<Value, _> = serde_json::from_slice(text);
-    let written = to_ascii(message).and_then(|written| serde_json::from_slice::<Value>(&written));
-    matches!((original, written), (Ok(original), Ok(written)) if original == written)
+fn comes_back<M: Message>(text: &[u8], message: &M) -> bool {
+    let Ok(written) = to_ascii(message) else {
+        return false;
+    };
+    match serde_json::from_slice::<Value>(text) {
+        Ok(original) => {
+            serde_json::from_slice::<Value>(&written).is_ok_and(|written| written == original)
+        }
+        // No tree can hold it: nested too deeply, a number too large, half a surrogate pair. The first two are carried as
+        // text; of the third, text makes something else.
+        Err(_) => is_exact(text) && decode::<M>(&written).is_ok_and(|again| again == *message),
+    }
 }
 
 /// Some logs hold both directions without saying which. These lines no CLI sends.
@@ -126,7 +148,9 @@ fn is_from_host(text: &[u8]) -> bool {
     };
     let kind = route.kind.get();
     if kind != "control_request" {
-        return kind == "update_environment_variables";
+        let said_by_host = [HostMessage::NAMES, <HostMessage as Tagged>::INTERNAL].concat();
+        let said_by_cli = [CliMessage::NAMES, <CliMessage as Tagged>::INTERNAL].concat();
+        return said_by_host.contains(&&*kind) && !said_by_cli.contains(&&*kind);
     }
     let subtype = route
         .subtype
@@ -231,6 +255,28 @@ mod tests {
             (&report["malformed"], &report["lossless"]),
             (&serde_json::json!([]), &false.into())
         );
+    }
+
+    #[test]
+    fn what_no_tree_can_hold_is_lossless_all_the_same() {
+        let deep = format!(
+            "{{\"type\":\"tomorrow\",\"a\":{}{}}}",
+            "[".repeat(200),
+            "]".repeat(200)
+        );
+        let report = json(&format!(
+            "{deep}\n{{\"type\":\"keep_alive\",\"a\":1e400}}\n"
+        ));
+        assert_eq!(
+            (&report["malformed"], &report["lossless"]),
+            (&serde_json::json!([]), &true.into())
+        );
+    }
+
+    #[test]
+    fn a_recording_of_another_format_is_refused() {
+        let report = json("{\"recording\":99,\"cli\":\"c\",\"scenario\":\"s\"}\n");
+        assert_eq!(report["malformed"][0]["line"], 1);
     }
 
     #[test]

@@ -1,4 +1,6 @@
 //! What a check found: the JSON shape that scripts rely on, and the table people read.
+//!
+//! Names come from the file: the table escapes what a terminal would act on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,6 +25,9 @@ pub(crate) struct Report {
     pub(crate) malformed: Vec<Malformed>,
     /// Whether every message, written again, gives the JSON that was read.
     pub(crate) lossless: bool,
+    /// The lines for which it does not.
+    #[serde(skip)]
+    pub(crate) lossy: Vec<u64>,
 }
 
 /// A line that is no message, or a broken one.
@@ -42,6 +47,7 @@ impl Default for Report {
             unknown_fields: BTreeMap::new(),
             malformed: Vec::new(),
             lossless: true,
+            lossy: Vec::new(),
         }
     }
 }
@@ -69,21 +75,26 @@ impl fmt::Display for Report {
             .max()
             .unwrap_or(0);
         for (name, count) in types {
-            writeln!(f, "{count:>width$}  {name}")?;
+            writeln!(f, "{count:>width$}  {}", name.escape_debug())?;
         }
         if !self.types.is_empty() {
             writeln!(f)?;
         }
         for name in &self.unknown {
-            writeln!(f, "unknown type   {name}")?;
+            writeln!(f, "unknown type   {}", name.escape_debug())?;
         }
         for (name, fields) in &self.unknown_fields {
             for field in fields {
-                writeln!(f, "unknown field  {name}: {field}")?;
+                writeln!(
+                    f,
+                    "unknown field  {}: {}",
+                    name.escape_debug(),
+                    field.escape_debug()
+                )?;
             }
         }
         for Malformed { line, reason } in self.malformed.iter().take(LISTED) {
-            writeln!(f, "malformed      line {line}: {reason}")?;
+            writeln!(f, "malformed      line {line}: {}", reason.escape_debug())?;
         }
         if self.malformed.len() > LISTED {
             writeln!(
@@ -91,6 +102,15 @@ impl fmt::Display for Report {
                 "malformed      … and {} more; --json lists them all",
                 self.malformed.len() - LISTED
             )?;
+        }
+        if !self.lossy.is_empty() {
+            let lines: Vec<_> = self.lossy.iter().take(LISTED).map(u64::to_string).collect();
+            let more = if self.lossy.len() > LISTED {
+                ", …"
+            } else {
+                ""
+            };
+            writeln!(f, "not lossless   line {}{more}", lines.join(", "))?;
         }
         let unknown = self.unknown.len()
             + self
@@ -105,8 +125,9 @@ impl fmt::Display for Report {
         };
         writeln!(
             f,
-            "{} lines, {unknown} unknown, {} malformed, round trip {lossless}",
+            "{} {}, {unknown} unknown, {} malformed, round trip {lossless}",
             self.lines,
+            if self.lines == 1 { "line" } else { "lines" },
             self.malformed.len()
         )
     }
