@@ -126,27 +126,38 @@ fn expand(text: &str) -> Result<String, RecordingError> {
     if scan::is_deeper(text.as_bytes(), MAX_DEPTH) {
         return Err(RecordingError::Marker);
     }
-    let mut out = Bounded(String::new());
-    expand_value(text, &mut out)?;
-    Ok(out.0)
+    expand_within(text, MAX_EXPANDED)
 }
 
-/// Text that does not grow beyond [`MAX_EXPANDED`], whatever a small file asks for.
-struct Bounded(String);
+fn expand_within(text: &str, most: usize) -> Result<String, RecordingError> {
+    let mut out = Bounded {
+        text: String::new(),
+        room: most,
+    };
+    expand_value(text, &mut out)?;
+    Ok(out.text)
+}
+
+/// Text that does not grow beyond its room, whatever a small file asks for.
+struct Bounded {
+    text: String,
+    room: usize,
+}
 
 impl Bounded {
     fn push(&mut self, text: &str) -> Result<(), RecordingError> {
-        if self.0.len() + text.len() > MAX_EXPANDED {
-            return Err(RecordingError::Marker);
-        }
-        self.0.push_str(text);
+        self.room = self
+            .room
+            .checked_sub(text.len())
+            .ok_or(RecordingError::Marker)?;
+        self.text.push_str(text);
         Ok(())
     }
 }
 
 fn expand_value(text: &str, out: &mut Bounded) -> Result<(), RecordingError> {
     let text = text.trim();
-    if let Some(whole) = marker(text, MAX_EXPANDED - out.0.len())? {
+    if let Some(whole) = marker(text, out.room)? {
         return out.push(&serde_json::to_string(&whole)?);
     }
     match text.as_bytes().first() {
@@ -233,6 +244,20 @@ mod tests {
     }
 
     #[test]
+    fn no_number_of_markers_asks_for_more_than_a_line_may_have() {
+        let six = r#"{"$repeat":["x",6]}"#;
+        assert_eq!(expand_within(six, 8).unwrap(), "\"xxxxxx\"");
+        for text in [
+            six.to_owned(),
+            format!("[{six},{six}]"),
+            format!(r#"{{"$concat":[{six},{six}]}}"#),
+        ] {
+            assert!(expand_within(&text, 7).is_err(), "{text}");
+            assert!(expand_within(&text, 20).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
     fn deep_nesting_does_not_fill_the_stack() {
         let line = format!(
             r#"{{"at":0,"dir":"out","line":{{"$repeat":1,"a":{}{}}}}}"#,
@@ -249,8 +274,6 @@ mod tests {
             br#"{"at":0,"dir":"up","text":""}"#,
             br#"{"at":0,"dir":"in","text":{"$repeat":["x"]}}"#,
             br#"{"at":0,"dir":"in","text":{"$repeat":["x",99999999999999]}}"#,
-            br#"{"at":0,"dir":"in","line":[{"$repeat":["x",200000000]},{"$repeat":["x",200000000]}]}"#,
-            br#"{"at":0,"dir":"in","text":{"$concat":[{"$repeat":["x",200000000]},{"$repeat":["x",200000000]}]}}"#,
             b"{}",
         ] {
             assert!(entry(line).is_err(), "{}", String::from_utf8_lossy(line));
