@@ -82,11 +82,11 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenS
             const INTERNAL: &'static [&'static str] = #internal_list;
         }
 
-        impl ::countersign_wire::shape::Inspect for #ident {
+        impl ::countersign_wire::inspect::Inspect for #ident {
             fn inspect(
                 &self,
-                at: &::countersign_wire::shape::At<'_>,
-                sink: &mut dyn ::core::ops::FnMut(&::countersign_wire::shape::At<'_>, ::countersign_wire::shape::Novelty<'_>),
+                at: &::countersign_wire::inspect::At<'_>,
+                sink: &mut dyn ::core::ops::FnMut(&::countersign_wire::inspect::At<'_>, ::countersign_wire::inspect::Novelty<'_>),
             ) {
                 #inspect
             }
@@ -202,7 +202,7 @@ fn inspect_body(tag: &LitStr, variants: &Variants<'_>) -> TokenStream {
         .map(|(_, variant, _)| *variant)
         .chain(variants.implied.iter().map(|(variant, _)| *variant))
         .map(|variant| {
-            quote! { Self::#variant(body) => ::countersign_wire::shape::Inspect::inspect(body, at, sink), }
+            quote! { Self::#variant(body) => ::countersign_wire::inspect::Inspect::inspect(body, at, sink), }
         });
     let internal = variants
         .internal
@@ -214,7 +214,7 @@ fn inspect_body(tag: &LitStr, variants: &Variants<'_>) -> TokenStream {
             #internal
             Self::#unknown(kept) => sink(
                 at,
-                ::countersign_wire::shape::Novelty::Variant { tag: #tag, name: &kept.name },
+                ::countersign_wire::inspect::Novelty::Variant { tag: #tag, name: &kept.name },
             ),
         }
     }

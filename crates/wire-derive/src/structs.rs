@@ -48,7 +48,7 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> syn::Result<Toke
                 quote! { &at.field(#name) }
             }
         };
-        quote! { ::countersign_wire::shape::Inspect::inspect(&self.#ident, #at, sink); }
+        quote! { ::countersign_wire::inspect::Inspect::inspect(&self.#ident, #at, sink); }
     });
 
     Ok(quote! {
@@ -89,14 +89,14 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> syn::Result<Toke
             }
         }
 
-        impl ::countersign_wire::shape::Inspect for #ident {
+        impl ::countersign_wire::inspect::Inspect for #ident {
             fn inspect(
                 &self,
-                at: &::countersign_wire::shape::At<'_>,
-                sink: &mut dyn ::core::ops::FnMut(&::countersign_wire::shape::At<'_>, ::countersign_wire::shape::Novelty<'_>),
+                at: &::countersign_wire::inspect::At<'_>,
+                sink: &mut dyn ::core::ops::FnMut(&::countersign_wire::inspect::At<'_>, ::countersign_wire::inspect::Novelty<'_>),
             ) {
                 #(#inspect)*
-                ::countersign_wire::shape::inspect_extra::<Self>(&self.extra, at, sink);
+                ::countersign_wire::inspect::inspect_extra::<Self>(&self.extra, at, sink);
             }
         }
 

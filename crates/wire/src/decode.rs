@@ -8,9 +8,10 @@ use serde::de::DeserializeOwned;
 
 use crate::fast;
 use crate::frame::Line;
+use crate::inspect::Inspect;
 use crate::route::{Route, RouteError};
 use crate::scan::{locate, skip_space};
-use crate::shape::{BEFORE_TAG, Inspect};
+use crate::shape::BEFORE_TAG;
 use crate::surrogate;
 
 /// Why a line is malformed. The line itself stays with the caller.

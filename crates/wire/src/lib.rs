@@ -35,6 +35,7 @@ pub mod frame;
 pub mod hooks;
 pub mod host;
 pub mod ids;
+pub mod inspect;
 mod json;
 pub mod mcp;
 mod open;

@@ -68,14 +68,14 @@ macro_rules! open_enum {
             }
         }
 
-        impl $crate::shape::Inspect for $name {
+        impl $crate::inspect::Inspect for $name {
             fn inspect(
                 &self,
-                at: &$crate::shape::At<'_>,
-                sink: &mut dyn FnMut(&$crate::shape::At<'_>, $crate::shape::Novelty<'_>),
+                at: &$crate::inspect::At<'_>,
+                sink: &mut dyn FnMut(&$crate::inspect::At<'_>, $crate::inspect::Novelty<'_>),
             ) {
                 if let Self::Other(text) = self {
-                    sink(at, $crate::shape::Novelty::Value(text));
+                    sink(at, $crate::inspect::Novelty::Value(text));
                 }
             }
         }
@@ -158,11 +158,11 @@ macro_rules! id_type {
             }
         }
 
-        impl $crate::shape::Inspect for $name {
+        impl $crate::inspect::Inspect for $name {
             fn inspect(
                 &self,
-                _: &$crate::shape::At<'_>,
-                _: &mut dyn FnMut(&$crate::shape::At<'_>, $crate::shape::Novelty<'_>),
+                _: &$crate::inspect::At<'_>,
+                _: &mut dyn FnMut(&$crate::inspect::At<'_>, $crate::inspect::Novelty<'_>),
             ) {}
         }
     )*};

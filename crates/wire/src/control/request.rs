@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 
 use super::*;
 use crate::hooks::HookOutput;
+use crate::inspect::Inspect;
 use crate::permission::PermissionResult;
-use crate::shape::Inspect;
 use crate::{Bare, Kept};
 
 /// Ties a request to the shape of its reply.

@@ -22,7 +22,7 @@ pub use product::*;
 pub use shell::*;
 pub use web::*;
 
-use crate::shape::{At, Inspect, Novelty};
+use crate::inspect::{At, Inspect, Novelty};
 use crate::{Bare, Json};
 
 /// Declares the views: each tool name with its type.

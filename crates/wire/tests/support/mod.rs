@@ -10,7 +10,7 @@ pub(crate) mod grammar;
 
 use countersign_wire::Json;
 use countersign_wire::control::*;
-use countersign_wire::shape::{At, Inspect, Novelty};
+use countersign_wire::inspect::{At, Inspect, Novelty};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
