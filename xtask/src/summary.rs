@@ -74,6 +74,8 @@ impl Summary<'_> {
                 };
                 let word = if skip.fails(self.strictness) {
                     "failed, since --strict allows no skip"
+                } else if self.strictness == Strictness::Strict {
+                    "SKIPPED (exempt from --strict)"
                 } else {
                     "SKIPPED"
                 };

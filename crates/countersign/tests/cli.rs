@@ -45,8 +45,9 @@ fn alone_it_says_what_can_be_done() {
     let output = countersign(&[]).output().unwrap();
     assert!(output.status.success());
     let overview = text(&output.stdout);
-    for command in ["countersign wire check", "countersign rehearse model"] {
-        assert!(overview.contains(command), "{overview}");
+    for command in [" wire check ", " rehearse model "] {
+        let command = format!("{}{command}", env!("CARGO_BIN_EXE_countersign"));
+        assert!(overview.contains(&command), "{overview}");
     }
     // What it tells people to type must exist.
     for file in overview

@@ -104,6 +104,7 @@ impl<'a> Route<'a> {
             response: Inner::default(),
             pending: Name::Other,
             inside: Name::Other,
+            has_envelope: false,
             backslash: false,
         };
         walk(line, &mut finder).ok_or(RouteError::NotAnObject)?;
@@ -113,14 +114,21 @@ impl<'a> Route<'a> {
         let mut route = finder.route;
         route.kind = finder.kind.ok_or(RouteError::NoType)?;
         // Only a control line has an envelope; elsewhere such a key is just a field.
-        if route.kind == "control_request" {
-            route.subtype = finder.request.subtype;
-            route.tool_use_id = finder.request.tool_use_id;
-        } else if route.kind == "control_response" {
-            route.subtype = finder.response.subtype;
-            route.request_id = finder.response.request_id;
+        if finder.has_envelope {
+            route.open(&finder.request, &finder.response);
         }
         Ok(route)
+    }
+
+    #[cold]
+    fn open(&mut self, request: &Inner<'a>, response: &Inner<'a>) {
+        if self.kind == "control_request" {
+            self.subtype = request.subtype;
+            self.tool_use_id = request.tool_use_id;
+        } else if self.kind == "control_response" {
+            self.subtype = response.subtype;
+            self.request_id = response.request_id;
+        }
     }
 
     /// `type`, or `type/subtype` where there is one.
@@ -187,11 +195,13 @@ struct Finder<'a> {
     pending: Name,
     /// The envelope that is being looked into.
     inside: Name,
+    has_envelope: bool,
     /// Whether a key may have escapes.
     backslash: bool,
 }
 
 impl<'a> Finder<'a> {
+    #[inline(never)]
     fn inner_text(&mut self, name: Name, text: Option<Text<'a>>) {
         let inner = match self.inside {
             Name::Request => &mut self.request,
@@ -254,8 +264,13 @@ impl Visit for Finder<'_> {
 
     #[inline]
     fn enter(&mut self) -> bool {
-        self.inside = std::mem::replace(&mut self.pending, Name::Other);
-        matches!(self.inside, Name::Request | Name::Response)
+        let name = std::mem::replace(&mut self.pending, Name::Other);
+        let is_envelope = matches!(name, Name::Request | Name::Response);
+        if is_envelope {
+            self.inside = name;
+            self.has_envelope = true;
+        }
+        is_envelope
     }
 }
 

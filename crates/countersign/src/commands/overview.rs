@@ -4,21 +4,26 @@ use std::io::Write as _;
 
 use crate::Outcome;
 
-const OVERVIEW: &str = "\
+pub(crate) fn run() -> anyhow::Result<Outcome> {
+    // As it was called: what is printed can be copied, whether or not it is installed.
+    let program = std::env::args()
+        .next()
+        .unwrap_or_else(|| "countersign".to_owned());
+    write!(
+        std::io::stdout(),
+        "\
 Countersign drives Claude Code agents and lets nothing run that was not countersigned.
 
 What it can do today:
 
   Look at a recorded conversation: which messages, what is new, what is broken
-      countersign wire check fixtures/wire/2.1.325/bash-approved.ndjson
+      {program} wire check fixtures/wire/2.1.325/bash-approved.ndjson
 
   Let the real `claude` run with no account, against a model that follows a script
-      countersign rehearse model --script crates/rehearsal/scripts/hello.model
+      {program} rehearse model --script crates/rehearsal/scripts/hello.model
 
 Every command has --help; commands that print data take --json.
-";
-
-pub(crate) fn run() -> anyhow::Result<Outcome> {
-    std::io::stdout().write_all(OVERVIEW.as_bytes())?;
+"
+    )?;
     Ok(Outcome::Fine)
 }

@@ -104,7 +104,7 @@ fn print_report(report: &Report, json: bool) -> io::Result<()> {
     }
     writeln!(
         out,
-        "{} replies given, {} left, {} requests the script did not foresee",
+        "replies given: {}, left: {}; requests the script did not foresee: {}",
         report
             .replies
             .iter()
@@ -112,5 +112,14 @@ fn print_report(report: &Report, json: bool) -> io::Result<()> {
             .sum::<u64>(),
         report.replies_left(),
         report.unexpected.len()
-    )
+    )?;
+    let mut errors = io::stderr().lock();
+    for request in &report.unexpected {
+        writeln!(
+            errors,
+            "request {} to {}: {}",
+            request.number, request.path, request.why
+        )?;
+    }
+    Ok(())
 }

@@ -5,6 +5,7 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
@@ -56,9 +57,19 @@ impl Outcome {
 }
 
 #[tokio::main]
-async fn main() -> Result<()> {
-    let args = Args::parse();
-    let files = chosen_files(&args)?;
+async fn main() -> ExitCode {
+    match run(&Args::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // The message says what to do; a backtrace would bury it.
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(args: &Args) -> Result<()> {
+    let files = chosen_files(args)?;
     let mut out = std::io::stdout().lock();
     if args.list {
         for file in files {
@@ -67,7 +78,7 @@ async fn main() -> Result<()> {
         }
         return Ok(());
     }
-    let versions = chosen_versions(&args)?;
+    let versions = chosen_versions(args)?;
     let mut rows = Vec::new();
     for installed in install(&versions)? {
         for file in &files {

@@ -44,9 +44,16 @@ fn settle_entry(key: String, value: Json) -> (String, Json) {
         Json::Number(number) if is_duration(&key) => Json::from(fixed(&number)),
         Json::Number(_) if key == "pid" => Json::from(4242),
         Json::Number(cost) if is_cost(&key) => Json::Number(rounded(cost)),
+        // Models in the order in which their first calls happened to end.
+        Json::Object(models) if key == "modelUsage" => settle(Json::Object(sorted(models))),
         other => settle(other),
     };
     (key, settled)
+}
+
+fn sorted(mut entries: Vec<(String, Json)>) -> Vec<(String, Json)> {
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    entries
 }
 
 fn is_duration(key: &str) -> bool {

@@ -212,7 +212,7 @@ fn goals(rows: &[Row]) -> Vec<(&'static str, String, bool)> {
 }
 
 fn print_json(rows: &[Row], bytes: usize) {
-    let rows: Vec<_> = rows
+    let readers: Vec<_> = rows
         .iter()
         .map(|row| {
             serde_json::json!({
@@ -223,8 +223,12 @@ fn print_json(rows: &[Row], bytes: usize) {
             })
         })
         .collect();
+    let goals: Vec<_> = goals(rows)
+        .into_iter()
+        .map(|(goal, found, met)| serde_json::json!({"goal": goal, "found": found, "met": met}))
+        .collect();
     println!(
         "{}",
-        serde_json::json!({"lines": LINES, "bytes": bytes, "readers": rows})
+        serde_json::json!({"lines": LINES, "bytes": bytes, "readers": readers, "goals": goals})
     );
 }
