@@ -227,3 +227,21 @@ fn a_broken_script_is_named_with_its_place() {
         "{error}"
     );
 }
+
+#[test]
+fn a_script_without_a_reply_is_warned_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("empty.model");
+    std::fs::write(&script, "# nothing yet\n").unwrap();
+    let output = countersign(&[
+        "rehearse",
+        "model",
+        "--listen",
+        "0.0.0.0:0",
+        "--script",
+        script.to_str().unwrap(),
+    ])
+    .output()
+    .unwrap();
+    assert!(text(&output.stderr).contains("warning: the script has no reply"));
+}

@@ -42,6 +42,12 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
     let text = std::fs::read_to_string(&script)
         .with_context(|| format!("cannot read the script {}", script.display()))?;
     let script = Script::parse(&text).with_context(|| format!("in {}", script.display()))?;
+    if script.replies() == 0 {
+        writeln!(
+            io::stderr(),
+            "warning: the script has no reply, so the first question to the model will be an error"
+        )?;
+    }
     let options = Options {
         listen,
         vars: vars.into_iter().collect(),

@@ -274,17 +274,21 @@ fn json_reason(error: &serde_json::Error) -> String {
     text.split(" at line ").next().unwrap_or(&text).to_owned()
 }
 
+/// Whoever writes more has mistyped it.
+const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
+
 fn duration(word: &str) -> Option<Duration> {
     let digits = word
         .find(|c: char| !c.is_ascii_digit())
         .filter(|digits| *digits > 0)?;
     let amount: u64 = word[..digits].parse().ok()?;
-    match &word[digits..] {
-        "ms" => Some(Duration::from_millis(amount)),
-        "s" => Some(Duration::from_secs(amount)),
-        "m" => amount.checked_mul(60).map(Duration::from_secs),
-        _ => None,
-    }
+    let time = match &word[digits..] {
+        "ms" => Duration::from_millis(amount),
+        "s" => Duration::from_secs(amount),
+        "m" => Duration::from_secs(amount.checked_mul(60)?),
+        _ => return None,
+    };
+    (time <= LONGEST_PAUSE).then_some(time)
 }
 
 fn shortened(text: &str) -> String {

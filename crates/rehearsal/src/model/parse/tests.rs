@@ -164,7 +164,7 @@ type Case = (&'static str, (usize, usize), &'static str, &'static str);
 
 #[test]
 fn errors_name_the_place_and_what_may_stand_there() {
-    let table: [Case; 28] = [
+    let table: [Case; 29] = [
         ("say \"x\"", (1, 1), "`reply`", "`say"),
         ("main many", (1, 6), "`any` or `tools`", "`many`"),
         (
@@ -238,6 +238,7 @@ fn errors_name_the_place_and_what_may_stand_there() {
             "`{\"text\"",
         ),
         ("reply\n  wait 5", (2, 8), "200ms", "`5`"),
+        ("reply\n  wait 25000m", (2, 8), "200ms", "`25000m`"),
         ("reply\n  usage tokens=5", (2, 9), "input=N", "`tokens=5`"),
         ("reply\n  stop soon", (2, 8), "end_turn", "`soon`"),
         ("reply\n  error 200 \"x\"", (2, 9), "400 to 599", "`200"),
