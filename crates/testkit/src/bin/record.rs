@@ -138,6 +138,10 @@ async fn record(file: &Path, installed: &Installed, check: bool) -> Result<Outco
             shape(&played)
         )),
         stored => {
+            let played = match &stored {
+                Some(stored) => played.with_times_of(stored),
+                None => played,
+            };
             played.write(&path)?;
             if stored.is_some() {
                 Outcome::Changed

@@ -123,6 +123,20 @@ impl Recording {
         self.cli == other.cli && self.scenario == other.scenario && lines(self) == lines(other)
     }
 
+    /// This recording with the times of an older one, if the two go line by line: a diff then shows what was said
+    /// differently, not when.
+    pub fn with_times_of(mut self, older: &Recording) -> Recording {
+        let kinds = |recording: &Recording| -> Vec<Dir> {
+            recording.entries.iter().map(|entry| entry.dir).collect()
+        };
+        if kinds(&self) == kinds(older) {
+            for (entry, older) in self.entries.iter_mut().zip(&older.entries) {
+                entry.at = older.at;
+            }
+        }
+        self
+    }
+
     /// The file's content.
     pub fn to_ndjson(&self) -> String {
         let header = Json::object([
@@ -219,6 +233,15 @@ mod tests {
         assert!(recording().same_lines(&later));
         later.entries[3].bytes.push(b'!');
         assert!(!recording().same_lines(&later));
+    }
+
+    #[test]
+    fn times_of_an_older_recording_are_kept_while_the_lines_correspond() {
+        let mut later = recording();
+        later.entries.iter_mut().for_each(|entry| entry.at += 5);
+        assert_eq!(later.clone().with_times_of(&recording()), recording());
+        later.entries.remove(1);
+        assert_eq!(later.clone().with_times_of(&recording()), later);
     }
 
     #[test]
