@@ -24,6 +24,16 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// `rehearse model` with a script.
+fn model(script: &Path, flags: &[&str]) -> Command {
+    let command = ["rehearse", "model", "--script", script.to_str().unwrap()];
+    countersign(&[&command, flags].concat())
+}
+
+fn hello() -> PathBuf {
+    root().join("crates/rehearsal/scripts/hello.model")
+}
+
 fn check(input: &str, flags: &[&str]) -> Output {
     let mut child = countersign(&[&["wire", "check", "-"], flags].concat())
         .stdin(Stdio::piped())
@@ -74,6 +84,16 @@ fn checking_prints_a_table_for_people() {
     4 lines, 2 unknown, 1 malformed, round trip lossless
     ");
     assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn of_lines_that_are_all_malformed_no_round_trip_is_claimed() {
+    let output = check("nonsense\n", &[]);
+    let table = text(&output.stdout);
+    assert!(
+        table.ends_with("1 line, 0 unknown, 1 malformed, round trip not tried\n"),
+        "{table}"
+    );
 }
 
 #[test]
@@ -149,18 +169,11 @@ fn a_reader_that_stops_reading_is_no_error() {
 
 #[test]
 fn the_scripted_model_prints_its_address_serves_and_ends_on_request() {
-    let script = root().join("crates/rehearsal/scripts/hello.model");
-    let mut child = countersign(&[
-        "rehearse",
-        "model",
-        "--json",
-        "--script",
-        script.to_str().unwrap(),
-    ])
-    .stdout(Stdio::piped())
-    .stderr(Stdio::null())
-    .spawn()
-    .unwrap();
+    let mut child = model(&hello(), &["--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     out.read_line(&mut line).unwrap();
@@ -193,17 +206,9 @@ fn the_scripted_model_prints_its_address_serves_and_ends_on_request() {
 
 #[test]
 fn the_scripted_model_refuses_to_listen_beyond_loopback() {
-    let script = root().join("crates/rehearsal/scripts/hello.model");
-    let output = countersign(&[
-        "rehearse",
-        "model",
-        "--listen",
-        "0.0.0.0:0",
-        "--script",
-        script.to_str().unwrap(),
-    ])
-    .output()
-    .unwrap();
+    let output = model(&hello(), &["--listen", "0.0.0.0:0"])
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(
         text(&output.stderr).contains("loopback"),
@@ -217,9 +222,7 @@ fn a_broken_script_is_named_with_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("broken.model");
     std::fs::write(&script, "reply\n  sing \"la\"\n").unwrap();
-    let output = countersign(&["rehearse", "model", "--script", script.to_str().unwrap()])
-        .output()
-        .unwrap();
+    let output = model(&script, &[]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let error = text(&output.stderr);
     assert!(
@@ -233,15 +236,6 @@ fn a_script_without_a_reply_is_warned_about() {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("empty.model");
     std::fs::write(&script, "# nothing yet\n").unwrap();
-    let output = countersign(&[
-        "rehearse",
-        "model",
-        "--listen",
-        "0.0.0.0:0",
-        "--script",
-        script.to_str().unwrap(),
-    ])
-    .output()
-    .unwrap();
+    let output = model(&script, &["--listen", "0.0.0.0:0"]).output().unwrap();
     assert!(text(&output.stderr).contains("warning: the script has no reply"));
 }

@@ -6,7 +6,8 @@
 //! (`shape`); this crate is of no use alone.
 //!
 //! On a struct: `#[wire(rename_all = "camelCase")]`, `#[wire(internal("a", "b"))]` (names of fields that are
-//! known to exist but only carried), on a field `#[wire(rename = "x")]`. The field `extra: Extra` is required.
+//! known to exist but only carried), on a field `#[wire(rename = "x")]` or `#[wire(flatten)]` (a body that shares this object's
+//! keys). The field `extra: Extra` is required.
 //!
 //! On an enum: `#[wire(tag = "type")]`, `#[wire(internal = LIST)]`; on each variant its tag value
 //! `#[wire("text")]`, or one of `#[wire(implied)]` (no tag at all), `#[wire(internal)]` (a name of `LIST`,

@@ -118,7 +118,9 @@ impl fmt::Display for Report {
                 .values()
                 .map(BTreeSet::len)
                 .sum::<usize>();
-        let lossless = if self.lossless {
+        let lossless = if self.types.is_empty() {
+            "not tried"
+        } else if self.lossless {
             "lossless"
         } else {
             "NOT lossless"
