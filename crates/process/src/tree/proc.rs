@@ -1,0 +1,152 @@
+//! Linux: what `/proc` says of processes, and signals by a handle that no other process can inherit.
+//!
+//! Whatever cannot be read is a process that is gone or not ours, and is passed over.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+
+use rustix::process::{
+    Pid, PidfdFlags, Signal as Number, kill_process, pidfd_open, pidfd_send_signal,
+};
+
+use super::{Delivery, Entry, Signal};
+use crate::Marker;
+
+/// Every process of the system that is no thread of the kernel.
+pub(super) fn list() -> io::Result<Vec<Entry>> {
+    let numbers = std::fs::read_dir("/proc")?
+        .filter_map(Result::ok)
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    Ok(numbers.filter_map(look).collect())
+}
+
+/// One process.
+pub(super) fn look(pid: u32) -> Option<Entry> {
+    let mut line = [0; 1024];
+    let mut file = File::open(format!("/proc/{pid}/stat")).ok()?;
+    let read = file.read(&mut line).ok()?;
+    parse(line.get(..read)?)
+}
+
+/// Reads a line of `/proc/<pid>/stat`: number, name in brackets, then fields by position.
+fn parse(line: &[u8]) -> Option<Entry> {
+    const KERNEL_THREAD: u64 = 0x0020_0000;
+    let line = String::from_utf8_lossy(line);
+    let (pid, rest) = line.split_once(" (")?;
+    // The name may hold brackets itself; the fields after it do not.
+    let (command, rest) = rest.rsplit_once(") ")?;
+    let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    let small = |at: usize| u32::try_from(number(at)?).ok();
+    if number(6)? & KERNEL_THREAD != 0 {
+        return None;
+    }
+    // A first thread that has ended while others run looks like an ended process but for their number.
+    let ended = matches!(*fields.first()?, "Z" | "X" | "x") && number(17)? <= 1;
+    Some(Entry {
+        pid: pid.parse().ok()?,
+        parent: small(1)?,
+        group: small(2)?,
+        session: small(3)?,
+        started: number(19)?,
+        ended,
+        command: command.to_owned(),
+    })
+}
+
+/// Whether that process was started with the marker.
+pub(super) fn bears(pid: u32, marker: &Marker) -> bool {
+    // In the middle of an exec a process has no environment for a moment.
+    const LOOKS: usize = 3;
+    for _ in 0..LOOKS {
+        match std::fs::read(format!("/proc/{pid}/environ")) {
+            Ok(environ) if environ.is_empty() => std::thread::yield_now(),
+            Ok(environ) => return marker.is_in(&environ),
+            Err(_) => return false,
+        }
+    }
+    false
+}
+
+/// Signals that process if `same` still says that it is the one meant.
+///
+/// The handle is opened first and `same` asked after: if it is the right process now, it was when the handle
+/// was opened, and the handle stays with it. Kernels before 5.3 have no handles; there the moment between
+/// question and signal remains.
+pub(super) fn deliver(pid: u32, signal: Signal, same: impl FnOnce() -> bool) -> Delivery {
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+        return Delivery::Gone;
+    };
+    let handle = pidfd_open(pid, PidfdFlags::empty());
+    if handle
+        .as_ref()
+        .is_err_and(|error| *error == rustix::io::Errno::SRCH)
+        || !same()
+    {
+        return Delivery::Gone;
+    }
+    let sent = match &handle {
+        Ok(handle) => pidfd_send_signal(handle, number(signal)),
+        Err(_) => kill_process(pid, number(signal)),
+    };
+    match sent {
+        Ok(()) => Delivery::Sent,
+        Err(rustix::io::Errno::SRCH) => Delivery::Gone,
+        Err(_) => Delivery::Refused,
+    }
+}
+
+fn number(signal: Signal) -> Number {
+    match signal {
+        Signal::Interrupt => Number::INT,
+        Signal::Terminate => Number::TERM,
+        Signal::Stop => Number::STOP,
+        Signal::Continue => Number::CONT,
+        Signal::Kill => Number::KILL,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = "71 (a) (b c) S 12 71 70 0 -1 4194560 112 0 0 0 0 0 0 0 20 0 1 0 4711 3133440 \
+                        409 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0\n";
+
+    #[test]
+    fn a_name_with_brackets_and_spaces_shifts_nothing() {
+        let entry = parse(LINE.as_bytes()).unwrap();
+        assert_eq!(entry.command, "a) (b c");
+        let numbers = (entry.pid, entry.parent, entry.group, entry.session);
+        assert_eq!(numbers, (71, 12, 71, 70));
+        assert_eq!((entry.started, entry.ended), (4711, false));
+    }
+
+    #[test]
+    fn a_zombie_has_ended_unless_other_threads_of_it_run() {
+        let zombie = LINE.replace(") S 12", ") Z 12");
+        assert!(parse(zombie.as_bytes()).unwrap().ended);
+        let threads = zombie.replace(" 20 0 1 0 4711", " 20 0 3 0 4711");
+        assert!(!parse(threads.as_bytes()).unwrap().ended);
+    }
+
+    #[test]
+    fn a_cut_line_and_a_kernel_thread_are_passed_over() {
+        assert_eq!(parse(&LINE.as_bytes()[..60]), None);
+        assert_eq!(parse(b""), None);
+        assert_eq!(parse(LINE.replace("4194560", "69238880").as_bytes()), None);
+    }
+
+    #[test]
+    fn a_signal_is_not_sent_to_a_process_that_is_not_the_same() {
+        let mut child = std::process::Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        assert_eq!(deliver(child.id(), Signal::Kill, || false), Delivery::Gone);
+        // It lives on, and ends by itself when its input does.
+        drop(child.stdin.take());
+        assert!(child.wait().unwrap().success());
+        assert_eq!(deliver(child.id(), Signal::Kill, || true), Delivery::Gone);
+    }
+}
