@@ -1,6 +1,8 @@
 //! Rehearsal: running agents with no model account.
 //!
 //! [`model`] is a scripted model: a loopback server that speaks the streaming Messages API to the real CLI,
-//! reply by reply from a script file. This crate starts no process and reaches no other machine.
+//! reply by reply from a script file. [`cli`] is a scripted CLI: a scenario file played on stdin and stdout as `claude` would,
+//! for the tests of whoever drives it. Neither reaches another machine.
 
+pub mod cli;
 pub mod model;

@@ -16,7 +16,7 @@ mod record;
 mod render;
 mod respond;
 mod route;
-mod scan;
+pub(crate) mod scan;
 mod script;
 mod server;
 mod side;

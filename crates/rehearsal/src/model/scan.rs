@@ -11,12 +11,12 @@ use super::parse::ParseError;
 use super::script::Position;
 
 /// The lines of a script that are still to be read.
-pub(super) struct Lines<'a> {
+pub(crate) struct Lines<'a> {
     rest: std::iter::Enumerate<std::str::Lines<'a>>,
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         Self {
             rest: text.lines().enumerate(),
@@ -24,7 +24,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The next line with something on it.
-    pub(super) fn next_directive(&mut self) -> Option<Cursor<'a>> {
+    pub(crate) fn next_directive(&mut self) -> Option<Cursor<'a>> {
         self.rest
             .by_ref()
             .map(|(index, text)| Cursor {
@@ -65,14 +65,14 @@ fn without_shared_indent(lines: &[&str]) -> String {
 
 /// A place within one line.
 #[derive(Clone)]
-pub(super) struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     line: usize,
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn position(&self) -> Position {
+    pub(crate) fn position(&self) -> Position {
         Position {
             line: self.line,
             column: self.text[..self.start()].chars().count() + 1,
@@ -89,11 +89,11 @@ impl<'a> Cursor<'a> {
     }
 
     /// Nothing left but blanks or a comment.
-    pub(super) fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.rest().is_empty() || self.rest().starts_with('#')
     }
 
-    pub(super) fn error(&self, expected: impl Into<String>) -> ParseError {
+    pub(crate) fn error(&self, expected: impl Into<String>) -> ParseError {
         let found = match self.rest() {
             rest if self.is_done() => if rest.is_empty() {
                 "the end of the line"
@@ -110,7 +110,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    pub(super) fn finish(&self, expected: &str) -> Result<(), ParseError> {
+    pub(crate) fn finish(&self, expected: &str) -> Result<(), ParseError> {
         if self.is_done() {
             Ok(())
         } else {
@@ -118,7 +118,14 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    pub(super) fn peek_word(&self) -> &'a str {
+    /// All that is left of the line, comments included, without the blanks in front of it.
+    pub(crate) fn rest_of_line(&mut self) -> &'a str {
+        let rest = self.rest();
+        self.at = self.text.len();
+        rest
+    }
+
+    pub(crate) fn peek_word(&self) -> &'a str {
         if self.is_done() {
             return "";
         }
@@ -127,7 +134,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A run of characters without blanks.
-    pub(super) fn word(&mut self, expected: &str) -> Result<&'a str, ParseError> {
+    pub(crate) fn word(&mut self, expected: &str) -> Result<&'a str, ParseError> {
         match self.peek_word() {
             "" => Err(self.error(expected)),
             word => {
@@ -138,7 +145,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Steps over `word` if it is next.
-    pub(super) fn take_word(&mut self, word: &str) -> bool {
+    pub(crate) fn take_word(&mut self, word: &str) -> bool {
         let found = self.peek_word() == word;
         if found {
             self.at = self.start() + word.len();
@@ -146,7 +153,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    pub(super) fn number<N: std::str::FromStr>(&mut self, expected: &str) -> Result<N, ParseError> {
+    pub(crate) fn number<N: std::str::FromStr>(&mut self, expected: &str) -> Result<N, ParseError> {
         let before = self.clone();
         self.word(expected)?
             .parse()
@@ -154,14 +161,14 @@ impl<'a> Cursor<'a> {
     }
 
     /// `200ms`, `2s` or `1m`.
-    pub(super) fn duration(&mut self) -> Result<Duration, ParseError> {
+    pub(crate) fn duration(&mut self) -> Result<Duration, ParseError> {
         const EXPECTED: &str = "a duration such as 200ms, 2s or 1m";
         let before = self.clone();
         duration(self.word(EXPECTED)?).ok_or_else(|| before.error(EXPECTED))
     }
 
     /// `key=value` with the value bare or in quotes.
-    pub(super) fn pair(&mut self, expected: &str) -> Result<(&'a str, String), ParseError> {
+    pub(crate) fn pair(&mut self, expected: &str) -> Result<(&'a str, String), ParseError> {
         let before = self.clone();
         let rest = self.rest();
         let (key, value) = rest.split_once('=').ok_or_else(|| before.error(expected))?;
@@ -180,8 +187,17 @@ impl<'a> Cursor<'a> {
         Ok((key, bare.to_owned()))
     }
 
+    /// Steps over `key` and the sign after it, if one of `signs` ends the next word's key.
+    pub(crate) fn key(&mut self, signs: &[char]) -> Option<(&'a str, char)> {
+        let word = self.peek_word();
+        let end = word.find(signs).filter(|end| *end > 0)?;
+        let sign = word[end..].chars().next()?;
+        self.at = self.start() + end + sign.len_utf8();
+        Some((&word[..end], sign))
+    }
+
     /// A string in double quotes, with JSON's escapes.
-    pub(super) fn string(&mut self, expected: &str) -> Result<String, ParseError> {
+    pub(crate) fn string(&mut self, expected: &str) -> Result<String, ParseError> {
         if !self.rest().starts_with('"') {
             return Err(self.error(expected));
         }
@@ -192,7 +208,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A JSON value on this line.
-    pub(super) fn value(&mut self) -> Result<Value, ParseError> {
+    pub(crate) fn value(&mut self) -> Result<Value, ParseError> {
         let start = self.start();
         let mut stream =
             serde_json::Deserializer::from_str(&self.text[start..]).into_iter::<Value>();
@@ -220,7 +236,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Text in quotes, or `<<END` with the lines that follow.
-    pub(super) fn text(
+    pub(crate) fn text(
         &mut self,
         lines: &mut Lines<'a>,
         expected: &str,
@@ -232,7 +248,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A JSON value on this line, or as the lines after `<<END`.
-    pub(super) fn value_or_here(&mut self, lines: &mut Lines<'a>) -> Result<Value, ParseError> {
+    pub(crate) fn value_or_here(&mut self, lines: &mut Lines<'a>) -> Result<Value, ParseError> {
         let Some(mark) = self.here_mark()? else {
             return self.value();
         };

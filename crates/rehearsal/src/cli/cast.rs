@@ -1,0 +1,71 @@
+//! What the real CLI says of itself, per version: the bodies of its lines and replies as they were recorded, shortened.
+//!
+//! Owns the templates and which of them a version uses. Invariant: each part is an object, checked by a test.
+
+use serde_json::{Map, Value};
+
+use super::version::Version;
+
+const NEW: &str = include_str!("cast/2.1.325.json");
+const MIDDLE: &str = include_str!("cast/2.1.62.json");
+const OLD: &str = include_str!("cast/2.0.75.json");
+
+/// The recorded bodies of one version.
+#[derive(Debug, Clone)]
+pub(super) struct Cast {
+    parts: Value,
+}
+
+impl Cast {
+    pub(super) fn of(version: Version) -> Self {
+        let text = if version >= Version::new(2, 1, 197) {
+            NEW
+        } else if version >= Version::new(2, 1, 17) {
+            MIDDLE
+        } else {
+            OLD
+        };
+        // The files are part of the program, and a test reads all three.
+        Self {
+            parts: serde_json::from_str(text).unwrap_or_default(),
+        }
+    }
+
+    /// `init`, `assistant`, `result` or `failure`.
+    pub(super) fn line(&self, name: &str) -> Map<String, Value> {
+        self.parts[name].as_object().cloned().unwrap_or_default()
+    }
+
+    /// The reply to a control request: a body, or `null` for a success without one. None if it is not known.
+    pub(super) fn reply(&self, subtype: &str) -> Option<&Value> {
+        self.parts["replies"].get(subtype)
+    }
+
+    /// What a request that is known says when there is nothing to act on.
+    pub(super) fn error(&self, subtype: &str) -> Option<&str> {
+        self.parts["errors"].get(subtype)?.as_str()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_version_has_all_parts() {
+        for text in [NEW, MIDDLE, OLD] {
+            let parts: Value = serde_json::from_str(text).unwrap();
+            for part in [
+                "init",
+                "assistant",
+                "result",
+                "failure",
+                "replies",
+                "errors",
+            ] {
+                assert!(parts[part].is_object(), "{part}");
+            }
+            assert!(parts["replies"]["initialize"]["commands"].is_array());
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Requests of the host: what each does, and how the version that is played answers.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::speak::encode;
+use super::{Engine, Role};
+use crate::cli::scenario::{Asking, Habit, How, Question, Step, When};
+
+const MODES: [&str; 6] = [
+    "acceptEdits",
+    "auto",
+    "bypassPermissions",
+    "default",
+    "dontAsk",
+    "plan",
+];
+
+/// What follows a reply.
+enum After {
+    Nothing,
+    EndTurn,
+    Status,
+    Handshake(Vec<String>),
+    Exit,
+}
+
+/// The `response` of each line that answers, and what follows.
+struct Performed {
+    replies: Vec<Value>,
+    after: After,
+}
+
+impl Engine {
+    pub(super) fn request(&mut self, line: Value, number: u64) {
+        let subtype = line["request"]["subtype"].as_str().unwrap_or_default();
+        let wanted = When::Request(subtype.to_owned());
+        let block = self
+            .scenario
+            .blocks
+            .iter()
+            .find(|block| block.when == wanted);
+        if let Some(block) = block {
+            let steps = block.steps.clone();
+            self.spawn_fiber(steps, Role::Request(line));
+            if let Some(fiber) = self.fibers.last_mut() {
+                fiber.since = number;
+            }
+            return;
+        }
+        let habit = match subtype {
+            "initialize" => Habit::Initialize,
+            _ => Habit::Control,
+        };
+        if !self.does(habit) {
+            return;
+        }
+        let matching = |subtype: &str, rule: &Option<String>| {
+            rule.as_deref().is_none_or(|wanted| wanted == subtype)
+        };
+        let rule = self.rules.iter().rev();
+        let rule = rule
+            .filter(|rule| matching(subtype, &rule.subtype))
+            .map(|rule| rule.how.clone())
+            .next();
+        self.reply_to(&line, &rule.unwrap_or(How::Normal));
+    }
+
+    /// Does what a request asks and answers it in this way.
+    pub(super) fn reply_to(&mut self, line: &Value, how: &How) {
+        let id = &line["request_id"];
+        let performed = self.perform(&line["request"]);
+        let envelopes: Vec<Value> = match how {
+            How::Never => Vec::new(),
+            How::Error(text) => vec![json!({"subtype": "error", "error": text})],
+            How::With(body) => vec![json!({"subtype": "success", "response": body})],
+            _ => performed.replies,
+        };
+        for mut envelope in envelopes {
+            if !id.is_null() {
+                envelope["request_id"] = id.clone();
+            }
+            if *how == How::Misaddressed {
+                envelope["request_id"] = self.ids.uuid().into();
+            }
+            let bytes = encode(
+                &json!({"type": "control_response", "response": envelope}),
+                true,
+            );
+            match how {
+                How::Late(after) => self.send_at(*after, bytes),
+                How::Twice => {
+                    self.write(bytes.clone());
+                    self.write(bytes);
+                }
+                _ => self.write(bytes),
+            }
+        }
+        match performed.after {
+            After::Nothing => {}
+            After::EndTurn => {
+                self.tell_withdrawn();
+                self.end_interrupted();
+            }
+            After::Status => self.say_status(),
+            After::Handshake(servers) => self.handshake(servers),
+            After::Exit => self.exit(0),
+        }
+    }
+
+    fn perform(&mut self, request: &Value) -> Performed {
+        let subtype = request["subtype"].as_str().unwrap_or_default();
+        match subtype {
+            "initialize" => self.initialize(request),
+            "interrupt" => self.interrupt(request),
+            "set_permission_mode" => self.set_mode(request),
+            "set_model" => self.set_model(request),
+            "cancel_async_message" if self.cast.reply(subtype).is_some() => {
+                let cancelled = self.unqueue(request["message_uuid"].as_str().unwrap_or_default());
+                success(json!({"cancelled": cancelled}))
+            }
+            "mcp_toggle" | "mcp_reconnect" if self.version.answers_unknown_requests() => {
+                let server = request["serverName"].as_str().unwrap_or_default();
+                if self.servers.iter().any(|known| known == server) {
+                    bare()
+                } else {
+                    error(json!({"error": format!("Server not found: {server}")}))
+                }
+            }
+            "end_session" if self.cast.reply(subtype).is_some() => Performed {
+                after: After::Exit,
+                ..bare()
+            },
+            _ => self.recorded(subtype),
+        }
+    }
+
+    /// A reply that does not depend on anything, as it was recorded.
+    fn recorded(&self, subtype: &str) -> Performed {
+        if let Some(text) = self.cast.error(subtype) {
+            return error(json!({"error": text}));
+        }
+        match self.cast.reply(subtype) {
+            Some(Value::Null) => bare(),
+            Some(body) => success(body.clone()),
+            None if self.version.answers_unknown_requests() => {
+                let text = format!("Unsupported control request subtype: {subtype}");
+                self.coded(&text, "unsupported_request")
+            }
+            None => silence(),
+        }
+    }
+
+    fn coded(&self, text: &str, code: &str) -> Performed {
+        let mut body = json!({"error": text});
+        if self.version.error_codes() {
+            body["error_code"] = code.into();
+        }
+        error(body)
+    }
+
+    fn initialize(&mut self, request: &Value) -> Performed {
+        if self.initialized && !self.version.initializes_again() {
+            return error(
+                json!({"error": "Already initialized", "pending_permission_requests": []}),
+            );
+        }
+        self.initialized = true;
+        self.hooks = request["hooks"].clone();
+        let names = request["sdkMcpServers"].as_array().cloned();
+        let names = names.unwrap_or_default();
+        self.servers = names
+            .iter()
+            .filter_map(|name| Some(name.as_str()?.to_owned()))
+            .collect();
+        let mut body = self.cast.reply("initialize").cloned().unwrap_or_default();
+        for (key, value) in [
+            ("pid", json!(self.pid)),
+            ("claude_code_version", self.version.to_string().into()),
+            ("current_permission_mode", self.mode.clone().into()),
+        ] {
+            if body.get(key).is_some() {
+                body[key] = value;
+            }
+        }
+        Performed {
+            after: After::Handshake(self.servers.clone()),
+            ..success(body)
+        }
+    }
+
+    fn interrupt(&mut self, request: &Value) -> Performed {
+        if self.does(Habit::Interrupt) {
+            self.withdraw_questions();
+        }
+        let mut reply = bare();
+        if self.version.interrupt_has_receipt() {
+            let mut body = json!({});
+            if request["cancel_queued"] == true {
+                let waiting = self.uuids_waiting();
+                for message in std::mem::take(&mut self.queue) {
+                    self.lifecycle(message.uuid().as_deref(), "cancelled");
+                }
+                body["cancelled"] = waiting.into();
+            }
+            body["still_queued"] = self.uuids_waiting().into();
+            reply = success(body);
+        }
+        if self.does(Habit::Interrupt) {
+            reply.after = After::EndTurn;
+        }
+        reply
+    }
+
+    fn set_mode(&mut self, request: &Value) -> Performed {
+        let mode = request["mode"].as_str().unwrap_or_default();
+        if self.version.checks_modes() && !MODES.contains(&mode) {
+            let text = format!(
+                "Cannot set permission mode: must be one of {}",
+                MODES.join(", ")
+            );
+            return self.coded(&text, "invalid_mode");
+        }
+        let guarded = self.version.guards_bypass() && !self.flags.bypass_allowed;
+        if mode == "bypassPermissions" && guarded {
+            let text = "Cannot set permission mode to bypassPermissions because the session was not launched with --dangerously-skip-permissions";
+            return self.coded(text, "bypass_not_launched");
+        }
+        mode.clone_into(&mut self.mode);
+        let mut performed = success(json!({"mode": mode}));
+        if self.version.answers_mode_twice() {
+            performed.replies.extend(bare().replies);
+        }
+        if self.version.reports_every_mode() {
+            performed.after = After::Status;
+        }
+        performed
+    }
+
+    fn set_model(&mut self, request: &Value) -> Performed {
+        let asked = request["model"].as_str().unwrap_or("default");
+        let models = &self.cast.reply("initialize").unwrap_or(&Value::Null)["models"];
+        let listed = models.as_array().into_iter().flatten();
+        let known = listed.clone().find(|model| model["value"] == asked);
+        let resolved = known.and_then(|model| model["resolvedModel"].as_str());
+        self.model = match resolved {
+            Some(resolved) => resolved.to_owned(),
+            None if asked == "default" => {
+                let init = self.cast.line("init");
+                init["model"].as_str().unwrap_or_default().to_owned()
+            }
+            None => asked.to_owned(),
+        };
+        match self.cast.reply("set_model") {
+            Some(Value::Object(_)) => success(json!({"model": self.model})),
+            _ => bare(),
+        }
+    }
+
+    fn unqueue(&mut self, uuid: &str) -> bool {
+        let before = self.queue.len();
+        self.queue
+            .retain(|message| message.uuid().as_deref() != Some(uuid));
+        let cancelled = self.queue.len() < before;
+        if cancelled {
+            self.lifecycle(Some(uuid), "cancelled");
+        }
+        cancelled
+    }
+
+    /// Greets the host's in-process MCP servers; the first turn waits for it.
+    fn handshake(&mut self, servers: Vec<String>) {
+        if !self.does(Habit::Mcp) {
+            return;
+        }
+        for server in servers {
+            let messages = [
+                json!({"method": "initialize", "params": {
+                    "protocolVersion": "2025-11-25", "capabilities": {},
+                    "clientInfo": {"name": "claude-code", "version": self.version.to_string()},
+                }}),
+                json!({"method": "notifications/initialized"}),
+                json!({"method": "tools/list"}),
+            ];
+            let steps: Arc<[Step]> = messages
+                .into_iter()
+                .map(|message| {
+                    let server = server.clone();
+                    Step::Ask(Question::Mcp { server, message }, Asking::default())
+                })
+                .collect();
+            self.spawn_fiber(steps, Role::Handshake);
+        }
+    }
+}
+
+fn success(body: Value) -> Performed {
+    reply(json!({"subtype": "success", "response": body}))
+}
+
+fn bare() -> Performed {
+    reply(json!({"subtype": "success"}))
+}
+
+fn error(mut body: Value) -> Performed {
+    body["subtype"] = "error".into();
+    reply(body)
+}
+
+fn silence() -> Performed {
+    Performed {
+        replies: Vec::new(),
+        after: After::Nothing,
+    }
+}
+
+fn reply(envelope: Value) -> Performed {
+    Performed {
+        replies: vec![envelope],
+        after: After::Nothing,
+    }
+}

@@ -1,0 +1,351 @@
+//! From the text of a scenario to the scenario.
+//!
+//! Owns the header, the blocks and their nesting; `steps` reads single steps, the scanner is the model script's. Pure, and
+//! strict: a word it does not know is an error with its place, what may stand there and the word that was probably meant.
+
+mod steps;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Signal;
+use super::fill;
+use super::scenario::{Block, Header, Scenario, Step, Uses, When};
+use super::version::Version;
+use super::words::{self, Place, WORDS};
+use crate::model::scan::{Cursor, Lines};
+use crate::model::{ParseError, Position};
+
+/// Why a scenario could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{name}:{at}: expected {expected}, found {found}{}", Hint(.hint.as_deref()))]
+pub struct ScenarioError {
+    /// The scenario.
+    pub name: String,
+    /// Where in it.
+    pub at: Position,
+    /// What should have stood there.
+    pub expected: String,
+    /// What stands there.
+    pub found: String,
+    /// The word that was probably meant.
+    pub hint: Option<String>,
+}
+
+struct Hint<'a>(Option<&'a str>);
+
+impl fmt::Display for Hint<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(hint) => write!(f, "; did you mean `{hint}`?"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An error of the scanner, with the word that was probably meant.
+struct Wrong {
+    error: ParseError,
+    hint: Option<String>,
+}
+
+impl From<ParseError> for Wrong {
+    fn from(error: ParseError) -> Self {
+        Self { error, hint: None }
+    }
+}
+
+impl Scenario {
+    /// Reads a scenario; `name` stands in front of errors.
+    ///
+    /// ```
+    /// use countersign_rehearsal::cli::Scenario;
+    /// assert!(Scenario::parse("turn\n  say \"Hello.\"\n", "hello").is_ok());
+    /// let error = Scenario::parse("turn\n  sya \"Hello.\"\n", "hello").unwrap_err();
+    /// assert_eq!(error.hint.as_deref(), Some("say"));
+    /// ```
+    ///
+    /// # Errors
+    /// When a line is not as it should be; the error has its place.
+    pub fn parse(text: &str, name: &str) -> Result<Self, ScenarioError> {
+        let mut parser = Parser::default();
+        let mut lines = Lines::new(text);
+        let result = parser.lines(&mut lines).and_then(|()| parser.finish(text));
+        match result {
+            Ok((header, blocks)) => Ok(Self {
+                name: name.to_owned(),
+                header,
+                blocks,
+            }),
+            Err(wrong) => Err(ScenarioError {
+                name: name.to_owned(),
+                at: wrong.error.at,
+                expected: wrong.error.expected,
+                found: wrong.error.found,
+                hint: wrong.hint,
+            }),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Parser {
+    header: Header,
+    settings: Vec<Step>,
+    blocks: Vec<Block>,
+    /// The block that is being read.
+    open: Option<When>,
+    /// Its steps, and inside it those of each open `repeat`.
+    nest: Vec<Level>,
+}
+
+/// One level of steps.
+struct Level {
+    at: Position,
+    times: Option<u64>,
+    steps: Vec<Step>,
+}
+
+impl Parser {
+    fn lines<'a>(&mut self, lines: &mut Lines<'a>) -> Result<(), Wrong> {
+        while let Some(mut cursor) = lines.next_directive() {
+            self.line(&mut cursor, lines)?;
+        }
+        Ok(())
+    }
+
+    fn line<'a>(&mut self, cursor: &mut Cursor<'a>, lines: &mut Lines<'a>) -> Result<(), Wrong> {
+        let before = cursor.clone();
+        let in_block = self.open.is_some();
+        let expected = || words::allowed(in_block);
+        let name = cursor.word("a word")?;
+        let Some(word) = WORDS.iter().find(|word| word.name == name) else {
+            return Err(Wrong {
+                hint: words::nearest(name, WORDS.iter().map(|word| word.name)).map(str::to_owned),
+                error: before.error(expected()),
+            });
+        };
+        match word.place {
+            Place::Header if in_block => {
+                return Err(before.error("this line above the first block").into());
+            }
+            Place::Step if !in_block => {
+                return Err(before.error(expected()).into());
+            }
+            Place::Header => self.header_line(name, cursor)?,
+            Place::Block => {
+                self.close_block()?;
+                let when = opening(name, cursor)?;
+                self.open = Some(when);
+                self.nest.push(Level {
+                    at: before.position(),
+                    times: Some(1),
+                    steps: Vec::new(),
+                });
+            }
+            Place::Step | Place::Anywhere => self.step(name, cursor, lines)?,
+        }
+        cursor.finish("nothing more on this line")?;
+        Ok(())
+    }
+
+    fn header_line(&mut self, name: &str, cursor: &mut Cursor<'_>) -> Result<(), Wrong> {
+        match name {
+            "version" => self.header.version = version(cursor)?,
+            "session" => {
+                let id = cursor.word("a UUID")?;
+                self.header.session = Some(id.to_owned());
+            }
+            _ => {
+                while !cursor.is_done() {
+                    let flag = if cursor.peek_word().starts_with('"') {
+                        cursor.string("a flag")?
+                    } else {
+                        cursor.word("a flag")?.to_owned()
+                    };
+                    self.header.flags.push(flag);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step<'a>(
+        &mut self,
+        name: &str,
+        cursor: &mut Cursor<'a>,
+        lines: &mut Lines<'a>,
+    ) -> Result<(), Wrong> {
+        match name {
+            "repeat" => {
+                let at = cursor.position();
+                let times = if cursor.take_word("forever") {
+                    None
+                } else {
+                    Some(cursor.number("a count, or `forever`")?)
+                };
+                self.nest.push(Level {
+                    at,
+                    times,
+                    steps: Vec::new(),
+                });
+            }
+            "end" => {
+                let before = cursor.clone();
+                if self.nest.len() < 2 {
+                    return Err(before.error("an open `repeat` above `end`").into());
+                }
+                if let Some(level) = self.nest.pop() {
+                    let step = Step::Repeat {
+                        times: level.times,
+                        steps: level.steps.into(),
+                    };
+                    self.push(step);
+                }
+            }
+            _ => {
+                let step = steps::step(name, cursor, lines)?;
+                self.push(step);
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, step: Step) {
+        match self.nest.last_mut() {
+            Some(level) => level.steps.push(step),
+            None => self.settings.push(step),
+        }
+    }
+
+    fn close_block(&mut self) -> Result<(), Wrong> {
+        if self.nest.len() > 1
+            && let Some(level) = self.nest.pop()
+        {
+            let error = ParseError {
+                at: level.at,
+                expected: "an `end` for this `repeat`".to_owned(),
+                found: "the end of the block".to_owned(),
+            };
+            return Err(error.into());
+        }
+        if let (Some(when), Some(level)) = (self.open.take(), self.nest.pop()) {
+            self.blocks.push(Block {
+                when,
+                steps: Arc::from(level.steps),
+            });
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, text: &str) -> Result<(Header, Vec<Block>), Wrong> {
+        self.close_block()?;
+        self.header.settings = std::mem::take(&mut self.settings).into();
+        check_variables(text, &self.blocks)?;
+        Ok((
+            std::mem::take(&mut self.header),
+            std::mem::take(&mut self.blocks),
+        ))
+    }
+}
+
+fn version(cursor: &mut Cursor<'_>) -> Result<Version, Wrong> {
+    const EXPECTED: &str = "a version such as 2.0.75";
+    let before = cursor.clone();
+    let word = cursor.word(EXPECTED)?;
+    word.parse().map_err(|_| before.error(EXPECTED).into())
+}
+
+/// The rest of the line that opens a block.
+fn opening(name: &str, cursor: &mut Cursor<'_>) -> Result<When, Wrong> {
+    Ok(match name {
+        "start" => When::Start,
+        "turn" => turn(cursor)?,
+        "unsolicited" => {
+            let after = if cursor.take_word("after") {
+                cursor.duration()?
+            } else {
+                Duration::ZERO
+            };
+            When::Unsolicited { after }
+        }
+        _ => {
+            let subject = cursor.word("the subtype of a control request, or a signal")?;
+            match Signal::named(subject) {
+                Some(signal) => When::Signal(signal),
+                None => When::Request(subject.to_owned()),
+            }
+        }
+    })
+}
+
+/// `turn [always | N times] [when "…"]`
+fn turn(cursor: &mut Cursor<'_>) -> Result<When, Wrong> {
+    let uses = if cursor.take_word("always") {
+        Uses::Always
+    } else if cursor.peek_word().starts_with(|c: char| c.is_ascii_digit()) {
+        let count = cursor.clone();
+        let times = cursor.number("a count such as `3 times`")?;
+        let word = cursor.clone();
+        if !cursor.take_word("times") {
+            return Err(word.error("`times`").into());
+        }
+        if times == 0 {
+            return Err(count.error("a count of at least 1").into());
+        }
+        Uses::Times(times)
+    } else {
+        Uses::Times(1)
+    };
+    let contains = if cursor.take_word("when") {
+        Some(cursor.string("the text to look for, in quotes")?)
+    } else {
+        None
+    };
+    cursor.finish("`always`, `3 times`, `when \"…\"` or the end of the line")?;
+    Ok(When::Turn { uses, contains })
+}
+
+/// Every `${name}` of the text is built in or the name of a question.
+fn check_variables(text: &str, blocks: &[Block]) -> Result<(), Wrong> {
+    let mut names: BTreeSet<&str> = fill::BUILT_IN.into_iter().collect();
+    for block in blocks {
+        collect_labels(&block.steps, &mut names);
+    }
+    for (index, line) in text.lines().enumerate() {
+        if line.trim_start().starts_with('#') {
+            continue;
+        }
+        for (at, _) in line.match_indices("${") {
+            let name = line[at + 2..].split('}').next().unwrap_or_default();
+            if line[..at].ends_with('$') || names.contains(name) {
+                continue;
+            }
+            let known: Vec<&str> = names.iter().copied().collect();
+            return Err(Wrong {
+                hint: words::nearest(name, known.iter().copied()).map(str::to_owned),
+                error: ParseError {
+                    at: Position {
+                        line: index + 1,
+                        column: line[..at].chars().count() + 1,
+                    },
+                    expected: format!("one of the names {}, or `$${{`", known.join(", ")),
+                    found: format!("`${{{name}}}`"),
+                },
+            });
+        }
+    }
+    Ok(())
+}
+
+fn collect_labels<'a>(steps: &'a [Step], names: &mut BTreeSet<&'a str>) {
+    for step in steps {
+        match step {
+            Step::Ask(_, asking) => names.extend(asking.label.as_deref()),
+            Step::Repeat { steps, .. } => collect_labels(steps, names),
+            _ => {}
+        }
+    }
+}

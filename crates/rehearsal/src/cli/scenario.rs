@@ -1,0 +1,257 @@
+//! The scenario as a value: a header and blocks of steps.
+//!
+//! Owns the shapes only; `parse` writes them, the engine plays them. Invariant: a parsed scenario names no variable
+//! that cannot have a value, and every block holds at least one step unless an empty one has a meaning.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::engine::Signal;
+use super::expect::Pattern;
+use super::version::Version;
+
+/// A parsed scenario, ready to be played.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    pub(super) name: String,
+    pub(super) header: Header,
+    pub(super) blocks: Vec<Block>,
+}
+
+impl Scenario {
+    /// What it is called: the name of its file, usually.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The version that is played.
+    pub fn version(&self) -> Version {
+        self.header.version
+    }
+
+    /// Whether it handles or ignores a signal anywhere, instead of ending by it.
+    pub(super) fn reacts_to(&self, signal: Signal) -> bool {
+        let handled = self
+            .blocks
+            .iter()
+            .any(|block| block.when == When::Signal(signal));
+        let mut all = self.blocks.iter().map(|block| &block.steps);
+        handled || ignores(&self.header.settings, signal) || all.any(|steps| ignores(steps, signal))
+    }
+
+    /// A scenario that only does what the CLI does by itself.
+    pub fn empty(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            header: Header::default(),
+            blocks: Vec::new(),
+        }
+    }
+}
+
+fn ignores(steps: &[Step], signal: Signal) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Ignore(Ignored::Signal(ignored)) => *ignored == signal,
+        Step::Repeat { steps, .. } => ignores(steps, signal),
+        _ => false,
+    })
+}
+
+/// What holds from the start.
+#[derive(Debug, Clone)]
+pub(super) struct Header {
+    pub(super) version: Version,
+    pub(super) session: Option<String>,
+    pub(super) flags: Vec<String>,
+    /// Played before any input: `default … off`, `reply …` and `ignore …` above the first block.
+    pub(super) settings: Steps,
+}
+
+impl Default for Header {
+    fn default() -> Self {
+        Self {
+            version: Version::NEWEST,
+            session: None,
+            flags: Vec::new(),
+            settings: Arc::new([]),
+        }
+    }
+}
+
+pub(super) type Steps = Arc<[Step]>;
+
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    pub(super) when: When,
+    pub(super) steps: Steps,
+}
+
+/// What sets a block off.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum When {
+    /// The start of the process.
+    Start,
+    /// A user message.
+    Turn {
+        uses: Uses,
+        contains: Option<String>,
+    },
+    /// Nothing: a turn the CLI starts by itself, after the block above it.
+    Unsolicited { after: Duration },
+    /// A control request of the host, in place of the usual reply.
+    Request(String),
+    /// A signal, in place of the usual end.
+    Signal(Signal),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Uses {
+    Times(u32),
+    Always,
+}
+
+/// What is changed on a line before it is written.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Amend {
+    pub(super) with: Option<Value>,
+    pub(super) without: Vec<String>,
+}
+
+/// How a question is put to the host.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Asking {
+    pub(super) label: Option<String>,
+    pub(super) id: Option<String>,
+    pub(super) nowait: bool,
+    pub(super) amend: Amend,
+}
+
+/// What the CLI does by itself unless it is switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Habit {
+    Initialize,
+    Control,
+    Interrupt,
+    Ack,
+    Init,
+    Result,
+    Mcp,
+    Eof,
+    Strict,
+}
+
+impl Habit {
+    pub(super) const ALL: [(&'static str, Habit); 9] = [
+        ("initialize", Habit::Initialize),
+        ("control", Habit::Control),
+        ("interrupt", Habit::Interrupt),
+        ("ack", Habit::Ack),
+        ("init", Habit::Init),
+        ("result", Habit::Result),
+        ("mcp", Habit::Mcp),
+        ("eof", Habit::Eof),
+        ("strict", Habit::Strict),
+    ];
+}
+
+/// How control requests are answered from now on.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ReplyRule {
+    /// None for all of them.
+    pub(super) subtype: Option<String>,
+    pub(super) how: How,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum How {
+    Normal,
+    Never,
+    Late(Duration),
+    Twice,
+    Misaddressed,
+    Error(String),
+    With(Value),
+}
+
+/// What one question asks.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Question {
+    Tool {
+        name: String,
+        input: Value,
+        gives: Option<String>,
+    },
+    Hook {
+        event: String,
+        input: Value,
+    },
+    Mcp {
+        server: String,
+        message: Value,
+    },
+    /// Any other request, as its body.
+    Other {
+        subtype: String,
+        body: Value,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ignored {
+    Eof,
+    Signal(Signal),
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Step {
+    Say(String, Amend),
+    Think(String, Amend),
+    Stream(String, Amend),
+    Block(Value, Amend),
+    Emit(Value),
+    Ask(Question, Asking),
+    Cancel(String),
+    Result(Option<String>, Amend),
+    LoseResult,
+    Answer(Option<How>),
+    Flood {
+        count: u64,
+        bytes: usize,
+    },
+    Big(u64),
+    Raw(String),
+    Bytes(Vec<u8>),
+    Noise(String),
+    Partial(String),
+    Stderr(String),
+    StderrFlood(u64),
+    Pause(Duration),
+    WaitUser,
+    WaitRequest(String),
+    WaitAnswers(Option<u64>),
+    WaitForever,
+    Fold,
+    Expect {
+        pattern: Pattern,
+        within: Option<Duration>,
+    },
+    Spawn {
+        command: String,
+        detached: bool,
+    },
+    Ignore(Ignored),
+    StopReading,
+    CloseStdout,
+    Exit(u8),
+    Crash {
+        mid_line: bool,
+    },
+    Reply(ReplyRule),
+    Habit(Habit, bool),
+    Repeat {
+        times: Option<u64>,
+        steps: Steps,
+    },
+}
