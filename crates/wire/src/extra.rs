@@ -76,6 +76,14 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// An object by its name, for what has no type here.
+    pub fn new(name: impl Into<Box<str>>, body: Extra) -> Self {
+        Self {
+            name: name.into(),
+            body,
+        }
+    }
+
     #[doc(hidden)]
     pub fn read<'de, A: MapAccess<'de>>(
         name: &str,

@@ -36,6 +36,11 @@ pub struct Route<'a> {
 pub struct Text<'a>(&'a [u8]);
 
 impl<'a> Text<'a> {
+    /// The bytes between the quotes, a part of the line that was routed.
+    pub fn raw(self) -> &'a [u8] {
+        self.0
+    }
+
     /// The text. Borrows unless there are escapes in it; bytes that are no UTF-8 come as U+FFFD.
     pub fn get(self) -> Cow<'a, str> {
         if memchr::memchr(b'\\', self.0).is_none() {
