@@ -1,0 +1,430 @@
+//! Lines as they are handed over: many at once, routed once, decoded only when somebody looks.
+//!
+//! Owns [`Batch`] (the lines of one read, in one piece of memory) and [`Frame`] (one of them). Invariant: a frame is
+//! the line as the CLI wrote it, byte for byte; what was found while routing is kept as places in it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use countersign_wire::decode::{DecodeError, decode};
+use countersign_wire::route::{Route, Text};
+use countersign_wire::{CliMessage, Json};
+use serde::de::DeserializeOwned;
+
+/// A part of a batch. `len` is [`Span::NONE`] where there is nothing.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    at: u32,
+    len: u32,
+}
+
+impl Span {
+    const NONE: u32 = u32::MAX;
+    const EMPTY: Self = Self {
+        at: 0,
+        len: Self::NONE,
+    };
+
+    /// Where `part` lies in `whole`, of which it is a slice.
+    fn of(whole: &[u8], part: &[u8]) -> Self {
+        let at = (part.as_ptr() as usize).wrapping_sub(whole.as_ptr() as usize);
+        match (u32::try_from(at), u32::try_from(part.len())) {
+            (Ok(at), Ok(len)) => Self { at, len },
+            _ => Self::EMPTY,
+        }
+    }
+
+    fn text(whole: &[u8], text: Option<Text<'_>>) -> Self {
+        text.map_or(Self::EMPTY, |text| Self::of(whole, text.raw()))
+    }
+
+    fn get(self, whole: &[u8]) -> Option<&[u8]> {
+        if self.len == Self::NONE {
+            return None;
+        }
+        whole.get(self.at as usize..)?.get(..self.len as usize)
+    }
+}
+
+/// What is known of one line.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    line: Span,
+    kind: Kind,
+    name: Span,
+    subtype: Span,
+    request_id: Span,
+    uuid: Span,
+    session_id: Span,
+    tool_use_id: Span,
+    parent_tool_use_id: Span,
+}
+
+macro_rules! kinds {
+    ($($(#[$meta:meta])* $variant:ident = $text:literal),* $(,)?) => {
+        /// The `type` of a line.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Kind {
+            $( $(#[$meta])* #[doc = concat!("`", $text, "`")] $variant, )*
+            /// A type this build has no name for; [`Frame::type_name`] has it.
+            Other,
+            /// A line that is no JSON object with a `type`.
+            Malformed,
+        }
+
+        impl Kind {
+            fn of(name: &[u8]) -> Self {
+                $( if name == $text.as_bytes() { return Self::$variant; } )*
+                Self::Other
+            }
+        }
+    };
+}
+kinds! {
+    StreamEvent = "stream_event",
+    System = "system",
+    Assistant = "assistant",
+    User = "user",
+    Result = "result",
+    ControlRequest = "control_request",
+    ControlResponse = "control_response",
+    ControlCancelRequest = "control_cancel_request",
+    KeepAlive = "keep_alive",
+    ToolProgress = "tool_progress",
+    CommandLifecycle = "command_lifecycle",
+    RateLimitEvent = "rate_limit_event",
+    ConversationReset = "conversation_reset",
+}
+
+/// The lines of one read that are events, in order.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    bytes: Bytes,
+    places: Vec<Place>,
+    /// Number of the first of them in the stream of events, from 0.
+    first: u64,
+}
+
+impl Batch {
+    pub(crate) fn new(bytes: Bytes, first: u64) -> Self {
+        Self {
+            bytes,
+            places: Vec::new(),
+            first,
+        }
+    }
+
+    /// Routes the line at `start..end` and takes it in.
+    pub(crate) fn push(&mut self, start: usize, end: usize) {
+        if self.places.is_empty() {
+            // A guess that is right for deltas and harmless for the rest.
+            self.places.reserve(self.bytes.len() / 256 + 1);
+        }
+        let place = Place::of(&self.bytes, start, end);
+        self.places.push(place);
+    }
+
+    /// Takes the last line out again: it is no event.
+    pub(crate) fn pop(&mut self) {
+        self.places.pop();
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(crate) fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// What it costs to keep it.
+    pub(crate) fn cost(&self) -> usize {
+        self.bytes.len() + self.places.len() * size_of::<Place>() + size_of::<Self>()
+    }
+
+    pub(crate) fn last_kind(&self) -> Kind {
+        self.places
+            .last()
+            .map_or(Kind::Malformed, |place| place.kind)
+    }
+
+    pub(crate) fn last(&self) -> View<'_> {
+        let place = self.places.last();
+        View {
+            bytes: &self.bytes,
+            place: *place.unwrap_or(&Place::NOWHERE),
+        }
+    }
+
+    pub(crate) fn view(&self, index: usize) -> View<'_> {
+        View {
+            bytes: &self.bytes,
+            place: *self.places.get(index).unwrap_or(&Place::NOWHERE),
+        }
+    }
+}
+
+impl Place {
+    const NOWHERE: Self = Self {
+        line: Span::EMPTY,
+        kind: Kind::Malformed,
+        name: Span::EMPTY,
+        subtype: Span::EMPTY,
+        request_id: Span::EMPTY,
+        uuid: Span::EMPTY,
+        session_id: Span::EMPTY,
+        tool_use_id: Span::EMPTY,
+        parent_tool_use_id: Span::EMPTY,
+    };
+
+    fn of(bytes: &[u8], start: usize, end: usize) -> Self {
+        let line = &bytes[start..end];
+        let place = Span::of(bytes, line);
+        let Ok(route) = Route::of(line) else {
+            return Self {
+                line: place,
+                ..Self::NOWHERE
+            };
+        };
+        let name = route.kind.raw();
+        // Escapes in a `type` are legal JSON, if nothing the CLI writes.
+        let kind = match name.contains(&b'\\') {
+            false => Kind::of(name),
+            true => Kind::of(route.kind.get().as_bytes()),
+        };
+        Self {
+            line: place,
+            kind,
+            name: Span::of(bytes, name),
+            subtype: Span::text(bytes, route.subtype),
+            request_id: Span::text(bytes, route.request_id),
+            uuid: Span::text(bytes, route.uuid),
+            session_id: Span::text(bytes, route.session_id),
+            tool_use_id: Span::text(bytes, route.tool_use_id),
+            parent_tool_use_id: Span::text(bytes, route.parent_tool_use_id),
+        }
+    }
+}
+
+/// One line of a batch, borrowed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'a> {
+    bytes: &'a [u8],
+    place: Place,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn kind(self) -> Kind {
+        self.place.kind
+    }
+
+    pub(crate) fn line(self) -> &'a [u8] {
+        self.place.line.get(self.bytes).unwrap_or_default()
+    }
+
+    fn text(self, span: Span) -> Option<Cow<'a, str>> {
+        span.get(self.bytes).map(plain)
+    }
+
+    pub(crate) fn type_name(self) -> Option<Cow<'a, str>> {
+        self.text(self.place.name)
+    }
+
+    pub(crate) fn subtype(self) -> Option<Cow<'a, str>> {
+        self.text(self.place.subtype)
+    }
+
+    pub(crate) fn is_subtype(self, wanted: &str) -> bool {
+        self.place.subtype.get(self.bytes) == Some(wanted.as_bytes())
+    }
+
+    pub(crate) fn request_id(self) -> Option<Cow<'a, str>> {
+        self.text(self.place.request_id)
+    }
+
+    pub(crate) fn uuid(self) -> Option<Cow<'a, str>> {
+        self.text(self.place.uuid)
+    }
+
+    pub(crate) fn session_id(self) -> Option<Cow<'a, str>> {
+        self.text(self.place.session_id)
+    }
+
+    pub(crate) fn tool_use_id(self) -> Option<Cow<'a, str>> {
+        self.text(self.place.tool_use_id)
+    }
+
+    pub(crate) fn parent_tool_use_id(self) -> Option<Cow<'a, str>> {
+        self.text(self.place.parent_tool_use_id)
+    }
+
+    /// The fields that `T` names, whatever else is missing or broken in the line.
+    pub(crate) fn glance<T: DeserializeOwned>(self) -> Option<T> {
+        let text = std::str::from_utf8(self.line()).ok()?;
+        serde_json::from_str(text).ok()
+    }
+}
+
+/// The text of a JSON string, given as it stands between its quotes.
+fn plain(raw: &[u8]) -> Cow<'_, str> {
+    if !raw.contains(&b'\\') {
+        return String::from_utf8_lossy(raw);
+    }
+    let quoted = format!("\"{}\"", String::from_utf8_lossy(raw));
+    match serde_json::from_str::<String>(&quoted) {
+        Ok(text) => Cow::Owned(text),
+        Err(_) => String::from_utf8_lossy(raw),
+    }
+}
+
+/// One line of the CLI: its kind and ids at hand, its body decoded when asked for. Cheap to clone.
+#[derive(Clone)]
+pub struct Frame {
+    batch: Arc<Batch>,
+    index: u32,
+}
+
+impl Frame {
+    pub(crate) fn new(batch: Arc<Batch>, index: usize) -> Self {
+        Self {
+            batch,
+            index: u32::try_from(index).unwrap_or(u32::MAX),
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        self.batch.view(self.index as usize)
+    }
+
+    /// Its `type`.
+    pub fn kind(&self) -> Kind {
+        self.view().kind()
+    }
+
+    /// Its `type` as it stands in the line; nothing for a malformed one.
+    pub fn type_name(&self) -> Option<Cow<'_, str>> {
+        self.view().type_name()
+    }
+
+    /// Its `subtype`.
+    pub fn subtype(&self) -> Option<Cow<'_, str>> {
+        self.view().subtype()
+    }
+
+    /// Whether its `subtype` is `wanted`.
+    pub fn is_subtype(&self, wanted: &str) -> bool {
+        self.view().is_subtype(wanted)
+    }
+
+    /// Its own `uuid`.
+    pub fn uuid(&self) -> Option<Cow<'_, str>> {
+        self.view().uuid()
+    }
+
+    /// The session it belongs to.
+    pub fn session_id(&self) -> Option<Cow<'_, str>> {
+        self.view().session_id()
+    }
+
+    /// The tool call it is about.
+    pub fn tool_use_id(&self) -> Option<Cow<'_, str>> {
+        self.view().tool_use_id()
+    }
+
+    /// The tool call whose sub-agent it comes from.
+    pub fn parent_tool_use_id(&self) -> Option<Cow<'_, str>> {
+        self.view().parent_tool_use_id()
+    }
+
+    /// The line, byte for byte, without its line end.
+    pub fn line(&self) -> &[u8] {
+        self.view().line()
+    }
+
+    /// Its number in the stream of events, from 0. A [`crate::Question`] says at which number it was asked.
+    pub fn position(&self) -> u64 {
+        self.batch.first + u64::from(self.index)
+    }
+
+    /// The typed message. Types this build does not know are values too.
+    ///
+    /// # Errors
+    /// When the line is no JSON, or a known message lacks a field; the error names it. The line stays at hand.
+    pub fn message(&self) -> Result<CliMessage, DecodeError> {
+        decode(self.line())
+    }
+
+    /// The line as JSON that is carried, whatever it means.
+    ///
+    /// # Errors
+    /// When it is no JSON.
+    pub fn json(&self) -> Result<Json, serde_json::Error> {
+        serde_json::from_slice(self.line())
+    }
+}
+
+impl fmt::Debug for Frame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 200;
+        let line = self.line();
+        let shown = String::from_utf8_lossy(&line[..line.len().min(SHOWN)]);
+        write!(f, "Frame({shown}")?;
+        if line.len() > SHOWN {
+            write!(f, "… {} bytes", line.len())?;
+        }
+        f.write_str(")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(line: &str) -> Frame {
+        let mut batch = Batch::new(Bytes::copy_from_slice(line.as_bytes()), 7);
+        batch.push(0, line.len());
+        Frame::new(Arc::new(batch), 0)
+    }
+
+    #[test]
+    fn kind_and_ids_are_read_wherever_they_stand() {
+        let frame = frame(
+            r#"{"uuid":"u","message":{"type":"x"},"session_id":"s","parent_tool_use_id":"p","type":"assistant"}"#,
+        );
+        assert_eq!(frame.kind(), Kind::Assistant);
+        assert_eq!(frame.uuid().as_deref(), Some("u"));
+        assert_eq!(frame.session_id().as_deref(), Some("s"));
+        assert_eq!(frame.parent_tool_use_id().as_deref(), Some("p"));
+        assert_eq!(frame.subtype(), None);
+        assert_eq!(frame.position(), 7);
+    }
+
+    #[test]
+    fn an_escaped_type_is_the_same_type() {
+        assert_eq!(frame(r#"{"type":"resul\u0074"}"#).kind(), Kind::Result);
+        assert_eq!(
+            frame(r#"{"type":"resul\u0074"}"#).type_name().as_deref(),
+            Some("result")
+        );
+    }
+
+    #[test]
+    fn what_is_no_message_is_still_a_frame_with_its_bytes() {
+        let noise = frame("npm warn deprecated");
+        assert_eq!(noise.kind(), Kind::Malformed);
+        assert_eq!(noise.line(), b"npm warn deprecated");
+        assert!(noise.message().is_err());
+        assert_eq!(noise.type_name(), None);
+    }
+
+    #[test]
+    fn a_type_nobody_knows_keeps_its_name_and_its_body() {
+        let frame = frame(r#"{"type":"tomorrow","a":1}"#);
+        assert_eq!(frame.kind(), Kind::Other);
+        assert_eq!(frame.type_name().as_deref(), Some("tomorrow"));
+        assert!(matches!(frame.message(), Ok(CliMessage::Unknown(_))));
+    }
+}

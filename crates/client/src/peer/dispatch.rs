@@ -1,0 +1,357 @@
+//! What the CLI asks, brought to whoever answers it.
+//!
+//! Owns the way from a `control_request` line to a callback, an in-process server, or the stream of questions. Callbacks
+//! run in tasks of their own. Invariants: every request gets an answer; a callback that panics or is dropped refuses; a
+//! request nobody knows gets an error, never silence.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use countersign_wire::control::{
+    CanUseTool, CliRequest, DialogBehavior, Elicitation, ElicitationAction, ElicitationReply,
+    HookCallback, RequestUserDialog, RequestUserDialogReply,
+};
+use countersign_wire::decode::decode;
+use countersign_wire::permission::{PermissionResult, PermissionUpdate};
+use countersign_wire::{CliMessage, Extra, Json};
+use serde::Serialize;
+
+use super::batch::{Batch, View};
+use super::glance::RequestGlance;
+use super::notice::Notice;
+use super::question::{
+    DialogQuestion, ElicitationQuestion, Fallback, Interest, Opened, OtherQuestion, Question,
+    Responder, Slot, Withdrawn,
+};
+use super::{Shared, locked};
+use crate::hook::{self, HookContext};
+use crate::permission::{Decision, PermissionQuestion, PermissionRequest};
+
+const NOBODY: &str = "Nobody is here to decide about this call, so it was denied.";
+const HOOK_FAILED: &str = "The hook of the host failed, so the call was refused.";
+const HOOK_UNREAD: &str =
+    "The hook of the host could not read what it is about, so the call was refused.";
+const DROPPED: &str =
+    "The question about this call was given up without an answer, so it was denied.";
+
+/// Takes a `control_request`. What is worth telling comes back.
+pub(super) fn question(shared: &Arc<Shared>, view: View<'_>, position: u64) -> Option<Notice> {
+    let subtype = view.subtype().unwrap_or_default().into_owned();
+    let Some(id) = view.request_id() else {
+        return Some(Notice::BrokenQuestion {
+            subtype,
+            reason: "it has no request_id, so it cannot be answered".to_owned(),
+        });
+    };
+    let id = id.into_owned();
+    let slot = Slot::new(
+        id.clone(),
+        subtype.clone(),
+        position,
+        Arc::downgrade(shared),
+    );
+    let slot = Arc::new(slot);
+    match shared.questions.open(&slot) {
+        Opened::Yes => {}
+        Opened::Repeated => return Some(Notice::RepeatedQuestion { request_id: id }),
+        Opened::TooMany => {
+            let line = countersign_wire::control::ControlResponse::error(
+                id.as_str(),
+                "too many questions are open",
+            );
+            let _ = shared.write(&line.into());
+            return Some(Notice::TooManyQuestions { subtype });
+        }
+    }
+    let request = match decode::<CliMessage>(view.line()) {
+        Ok(CliMessage::ControlRequest(request)) => request.request,
+        Ok(_) => return None,
+        Err(error) => {
+            refuse_broken(shared, slot, view, &error.to_string());
+            return Some(Notice::BrokenQuestion {
+                subtype,
+                reason: error.to_string(),
+            });
+        }
+    };
+    match request {
+        CliRequest::CanUseTool(ask) => permission(shared, slot, *ask, position),
+        CliRequest::HookCallback(callback) => hook_callback(shared, slot, *callback),
+        CliRequest::McpMessage(message) => {
+            mcp_message(shared, slot, message.server_name, message.message);
+        }
+        CliRequest::Elicitation(ask) => elicitation(shared, slot, *ask),
+        CliRequest::RequestUserDialog(ask) => dialog(shared, slot, ask),
+        CliRequest::Internal(_) | CliRequest::Unknown(_) => other(shared, slot, subtype, view),
+        _ => drop(Responder::new(slot, unsupported(&subtype))),
+    }
+    None
+}
+
+/// A question that was open before this host came: told with the reply to `initialize`.
+pub(crate) fn reopen(shared: &Arc<Shared>, message: &CliMessage) {
+    let Ok(line) = countersign_wire::write::to_ascii(message) else {
+        return;
+    };
+    let length = line.len();
+    let mut batch = Batch::new(line.into(), 0);
+    batch.push(0, length);
+    if let Some(notice) = question(shared, batch.last(), 0) {
+        shared.notice(notice);
+    }
+}
+
+fn unsupported(subtype: &str) -> Fallback {
+    Fallback::Error(format!("Unsupported control request subtype: {subtype}"))
+}
+
+/// Refuses what cannot be read. An error is not enough for a hook: the CLI goes on as if there was none.
+fn refuse_broken(shared: &Shared, slot: Arc<Slot>, view: View<'_>, reason: &str) {
+    let reason = format!("cannot read this request: {reason}");
+    let fallback = match view.subtype().as_deref() {
+        Some("can_use_tool") => denial("The question could not be read."),
+        Some("hook_callback") => match view.glance().and_then(|ask| broken_hook(shared, &ask)) {
+            Some(event) => hook_refusal(&event, HOOK_UNREAD, reason),
+            None => Fallback::Error(reason),
+        },
+        _ => Fallback::Error(reason),
+    };
+    drop(Responder::new(slot, fallback));
+}
+
+/// The event of a `hook_callback` whose input cannot be read.
+fn broken_hook(shared: &Shared, ask: &RequestGlance) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Callback {
+        callback_id: String,
+    }
+    let callback: Callback = ask.request.to().ok()?;
+    let hook = shared.handlers.hook(&callback.callback_id)?;
+    Some(hook.event().to_owned())
+}
+
+/// What a hook that failed answers: a refusal where the event can refuse a call, an error elsewhere.
+fn hook_refusal(event: &str, refused: &str, error: String) -> Fallback {
+    match hook::refusal(event, refused) {
+        Some(output) => fallback_of(&output),
+        None => Fallback::Error(error),
+    }
+}
+
+fn denial(message: &str) -> Fallback {
+    let deny = PermissionResult::deny(message);
+    Json::of(&deny).map_or(Fallback::Error(message.to_owned()), Fallback::Reply)
+}
+
+fn fallback_of(reply: &impl Serialize) -> Fallback {
+    Json::of(reply).map_or(Fallback::Error("no answer".to_owned()), Fallback::Reply)
+}
+
+/// Puts a question on the stream. Where nobody reads it, dropping it refuses.
+fn pass_on(shared: &Shared, question: Question) {
+    let lane = locked(&shared.lane);
+    if let Some(lane) = lane.as_ref() {
+        let _ = lane.send(question);
+    }
+}
+
+/// Runs a callback in a task of its own, until it answers or the CLI no longer wants it to.
+fn run(shared: &Shared, slot: &Arc<Slot>, callback: impl Future<Output = ()> + Send + 'static) {
+    let interest = Interest::new(Arc::clone(slot));
+    let withdrawn = async move { interest.withdrawn().await };
+    shared.runtime.spawn(async move {
+        tokio::select! {
+            biased;
+            () = callback => {}
+            () = withdrawn => {}
+        }
+    });
+}
+
+fn permission(shared: &Arc<Shared>, slot: Arc<Slot>, ask: CanUseTool, position: u64) {
+    let request = PermissionRequest::new(ask, Interest::new(Arc::clone(&slot)), position);
+    let Some(handler) = shared.handlers.permission.clone() else {
+        let message = match shared.handlers.takes_questions {
+            true => DROPPED,
+            false => NOBODY,
+        };
+        let responder = Responder::new(slot, denial(message));
+        let question = PermissionQuestion::new(request, responder);
+        return pass_on(shared, Question::Permission(question));
+    };
+    let responder = Responder::new(Arc::clone(&slot), denial(DROPPED));
+    run(shared, &slot, async move {
+        let decision = handler.decide(request.clone()).await;
+        let _ = settle(&request, responder, decision);
+    });
+}
+
+/// Gives a decision as the answer, in the form this version takes.
+pub(crate) fn settle(
+    request: &PermissionRequest,
+    responder: Responder,
+    mut decision: Decision,
+) -> Result<(), Withdrawn> {
+    if decision.has_broken_input() {
+        decision = Decision::deny("The changed input is no object, so the call was denied.");
+    }
+    let mut updates = decision.take_updates();
+    if !updates.is_empty()
+        && let Some(shared) = responder.shared()
+    {
+        updates = fitting(&shared, updates);
+        let mode = updates.iter().find_map(|update| match update {
+            PermissionUpdate::SetMode(update) => Some(update.mode.as_str().to_owned()),
+            _ => None,
+        });
+        if let Some(mode) = mode {
+            shared.known().want_mode(&mode);
+        }
+    }
+    responder.reply(&decision.into_result(&request.input, updates))
+}
+
+/// Leaves out what would make this version refuse the whole answer, and says so.
+fn fitting(shared: &Shared, updates: Vec<PermissionUpdate>) -> Vec<PermissionUpdate> {
+    let may_bypass = shared.config.may_bypass;
+    let (usable, dropped) = shared
+        .known()
+        .capabilities()
+        .usable_updates(updates, may_bypass);
+    if !dropped.is_empty() {
+        let reasons = dropped.iter().map(|dropped| dropped.reason.to_string());
+        let reasons = reasons.collect();
+        shared.notice(Notice::UpdatesDropped { reasons });
+    }
+    usable
+}
+
+fn hook_callback(shared: &Arc<Shared>, slot: Arc<Slot>, callback: HookCallback) {
+    let Some(hook) = shared.handlers.hook(&callback.callback_id) else {
+        let reason = format!("no callback is registered as {}", callback.callback_id);
+        return drop(Responder::new(slot, Fallback::Error(reason)));
+    };
+    let (event, handler) = (hook.event().to_owned(), hook.handler());
+    let fallback = hook_refusal(
+        &event,
+        HOOK_FAILED,
+        "the hook of the host failed".to_owned(),
+    );
+    let responder = Responder::new(Arc::clone(&slot), fallback);
+    let context = HookContext::new(
+        &callback.input,
+        callback.tool_use_id.map(|id| id.as_str().to_owned()),
+        Interest::new(Arc::clone(&slot)),
+    );
+    run(shared, &slot, async move {
+        let _ = match handler.call(callback.input, context).await {
+            Ok(output) => responder.reply(&output),
+            Err(error) => match hook::refusal(&event, &error.0) {
+                Some(output) => responder.reply(&output),
+                None => responder.error(&error.0),
+            },
+        };
+    });
+}
+
+#[cfg(feature = "mcp")]
+fn mcp_message(shared: &Arc<Shared>, slot: Arc<Slot>, server: String, message: Json) {
+    let bridge = locked(&shared.bridges).get(&server).cloned();
+    let Some(bridge) = bridge else {
+        let reason = format!("no server `{server}` runs in this host");
+        return drop(Responder::new(slot, Fallback::Error(reason)));
+    };
+    let fallback = Fallback::Error("the server in the host failed".to_owned());
+    let responder = Responder::new(Arc::clone(&slot), fallback);
+    run(shared, &slot, async move {
+        let reply = countersign_wire::control::McpMessageReply {
+            mcp_response: Some(bridge.handle(message).await),
+            extra: Extra::default(),
+        };
+        let _ = responder.reply(&reply);
+    });
+}
+
+#[cfg(not(feature = "mcp"))]
+fn mcp_message(_: &Arc<Shared>, slot: Arc<Slot>, server: String, _: Json) {
+    let reason = format!("no server `{server}` runs in this host");
+    drop(Responder::new(slot, Fallback::Error(reason)));
+}
+
+fn elicitation(shared: &Arc<Shared>, slot: Arc<Slot>, ask: Elicitation) {
+    let fallback = fallback_of(&ElicitationReply {
+        action: ElicitationAction::Decline,
+        content: None,
+        extra: Extra::default(),
+    });
+    let responder = Responder::new(Arc::clone(&slot), fallback);
+    let Some(handler) = shared.handlers.elicitation.clone() else {
+        let question = ElicitationQuestion::new(ask, responder);
+        return pass_on(shared, Question::Elicitation(question));
+    };
+    run(shared, &slot, async move {
+        let reply = handler.answer(ask).await;
+        let _ = responder.reply(&reply);
+    });
+}
+
+fn dialog(shared: &Arc<Shared>, slot: Arc<Slot>, ask: RequestUserDialog) {
+    let fallback = fallback_of(&RequestUserDialogReply {
+        behavior: DialogBehavior::Cancelled,
+        result: None,
+        extra: Extra::default(),
+    });
+    let responder = Responder::new(Arc::clone(&slot), fallback);
+    let Some(handler) = shared.handlers.dialog.clone() else {
+        return pass_on(
+            shared,
+            Question::Dialog(DialogQuestion::new(ask, responder)),
+        );
+    };
+    run(shared, &slot, async move {
+        let reply = handler.answer(ask).await;
+        let _ = responder.reply(&reply);
+    });
+}
+
+fn other(shared: &Shared, slot: Arc<Slot>, subtype: String, view: View<'_>) {
+    let responder = Responder::new(slot, unsupported(&subtype));
+    let body = view.glance::<RequestGlance>().map(|glance| glance.request);
+    let question = OtherQuestion::new(subtype, body.unwrap_or_default(), responder);
+    pass_on(shared, Question::Other(question));
+}
+
+#[cfg(feature = "mcp")]
+impl Shared {
+    /// Starts this session's instance of each in-process server.
+    pub(super) fn start_servers(self: &Arc<Self>) {
+        let mut bridges = locked(&self.bridges);
+        for mount in &self.handlers.servers {
+            let name = mount.name().to_owned();
+            let outgoing = outgoing(Arc::downgrade(self), name.clone());
+            bridges.insert(name, Arc::new(crate::mcp::Bridge::new(mount, outgoing)));
+        }
+    }
+}
+
+/// What a server says of its own accord goes to the CLI as `mcp_message`.
+#[cfg(feature = "mcp")]
+fn outgoing(shared: std::sync::Weak<Shared>, server: String) -> Arc<dyn crate::mcp::Outgoing> {
+    Arc::new(move |message: Json| {
+        let Some(shared) = shared.upgrade() else {
+            return;
+        };
+        let request = countersign_wire::control::McpMessage {
+            server_name: server.clone(),
+            message,
+            extra: Extra::default(),
+        };
+        // The answer says no more than that it arrived. Writing happens here, so that the order is kept.
+        let number = shared
+            .next_request
+            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let id = format!("{}{number}", shared.config.id_prefix);
+        let request = countersign_wire::control::HostControlRequest::new(id, request);
+        let _ = shared.write(&request.into());
+    })
+}

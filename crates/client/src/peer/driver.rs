@@ -1,0 +1,329 @@
+//! The read loop: bytes in, lines routed once, each to where it belongs.
+//!
+//! Owns the source. Invariant: it never waits for anything but the source: callbacks run in tasks of their own, and
+//! handing lines to listeners cannot block.
+
+use std::io;
+use std::sync::Arc;
+use std::task::Poll;
+
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+
+use super::audience::Event;
+use super::batch::{Batch, Kind, View};
+use super::cutter::{Cut, Cutter, Piece};
+use super::glance::{
+    InitGlance, LifecycleGlance, ResultGlance, StateGlance, StatusGlance, TaskGlance, TasksGlance,
+    UserGlance,
+};
+use super::known::NotTaken;
+use super::notice::Notice;
+use super::pending::Arrival;
+use super::turns::Verdict;
+use super::{Shared, locked};
+use crate::turn::{TurnEnd, TurnResult};
+
+/// Where lines come from.
+pub(crate) enum Source {
+    /// The stdout of a child: can be waited for without a buffer.
+    #[cfg(unix)]
+    Pipe(tokio::net::unix::pipe::Receiver),
+    /// Any other reader.
+    Other(Box<dyn AsyncRead + Send + Unpin>),
+}
+
+impl Source {
+    /// Reads some bytes into the cutter's buffer. Cancel-safe.
+    async fn fill(&mut self, cutter: &mut Cutter) -> io::Result<usize> {
+        match self {
+            #[cfg(unix)]
+            Self::Pipe(pipe) => {
+                if cutter.is_empty() {
+                    // An idle session holds no buffer.
+                    cutter.rest();
+                    pipe.readable().await?;
+                }
+                pipe.read_buf(cutter.buffer()).await
+            }
+            Self::Other(reader) => reader.read_buf(cutter.buffer()).await,
+        }
+    }
+}
+
+/// What is done after the lines before it were handed over.
+enum Effect {
+    End(tokio::sync::oneshot::Sender<TurnEnd>, TurnEnd),
+    Answer(tokio::sync::oneshot::Sender<Bytes>, Bytes),
+    Notice(Notice),
+    TooLong(u64),
+}
+
+/// What becomes of a line.
+#[derive(PartialEq, Eq)]
+enum Fate {
+    /// Listeners get it.
+    Event,
+    /// It was for us alone.
+    Taken,
+}
+
+/// After so many bytes in a row, whoever listens gets a turn.
+const PAUSE_AFTER: usize = 32 << 10;
+
+/// Goes to the end of the line of tasks. Tokio's own `yield_now` also asks the system for news first, which costs more
+/// than reading a batch does.
+async fn pause() {
+    let mut is_back = false;
+    std::future::poll_fn(|context| {
+        if std::mem::replace(&mut is_back, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// Reads to the end of the source. Returns what broke it, if it did not just end.
+pub(crate) async fn read(shared: &Arc<Shared>, mut source: Source) -> Option<io::Error> {
+    let mut driver = Driver {
+        shared,
+        position: 0,
+        effects: Vec::new(),
+    };
+    let mut cutter = Cutter::new(shared.config.max_line);
+    let mut since_pause = 0;
+    let broken = loop {
+        match source.fill(&mut cutter).await {
+            Ok(0) => break None,
+            Ok(count) => {
+                since_pause += count;
+                if let Some(piece) = cutter.take(count) {
+                    driver.take(piece);
+                    if since_pause >= PAUSE_AFTER {
+                        since_pause = 0;
+                        pause().await;
+                    }
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => break Some(error),
+        }
+    };
+    if let Some(piece) = cutter.finish() {
+        driver.take(piece);
+    }
+    broken
+}
+
+struct Driver<'a> {
+    shared: &'a Arc<Shared>,
+    /// Number of the next event.
+    position: u64,
+    effects: Vec<Effect>,
+}
+
+impl Driver<'_> {
+    fn take(&mut self, mut piece: Piece) {
+        let mut batch = Batch::new(piece.bytes().clone(), self.position);
+        while let Some(cut) = piece.next_line() {
+            match cut {
+                Cut::Line(start, end) => {
+                    batch.push(start, end);
+                    let position = self.position + batch.len() as u64 - 1;
+                    if batch.last_kind() != Kind::StreamEvent
+                        && self.consider(batch.last(), position) == Fate::Taken
+                    {
+                        batch.pop();
+                    }
+                }
+                Cut::TooLong(bytes) => self.effects.push(Effect::TooLong(bytes)),
+            }
+            if !self.effects.is_empty() {
+                batch = self.hand_over(batch, piece.bytes());
+            }
+        }
+        self.hand_over(batch, piece.bytes());
+    }
+
+    /// Gives the lines so far to the listeners, then does what must come after them.
+    fn hand_over(&mut self, batch: Batch, bytes: &Bytes) -> Batch {
+        self.position = batch.first() + batch.len() as u64;
+        self.shared.audience.hand_over(batch);
+        for effect in self.effects.drain(..) {
+            match effect {
+                Effect::End(waiter, end) => drop(waiter.send(end)),
+                Effect::Answer(waiter, line) => drop(waiter.send(line)),
+                Effect::Notice(notice) => self.shared.notice(notice),
+                Effect::TooLong(bytes) => self.shared.audience.tell(&Event::TooLong { bytes }),
+            }
+        }
+        Batch::new(bytes.clone(), self.position)
+    }
+
+    fn consider(&mut self, view: View<'_>, position: u64) -> Fate {
+        match view.kind() {
+            Kind::ControlRequest => {
+                if let Some(notice) = super::dispatch::question(self.shared, view, position) {
+                    self.effects.push(Effect::Notice(notice));
+                }
+                Fate::Taken
+            }
+            Kind::ControlResponse => {
+                self.answer(view);
+                Fate::Taken
+            }
+            Kind::ControlCancelRequest => {
+                if let Some(id) = view.request_id() {
+                    self.shared.questions.withdraw(&id);
+                }
+                Fate::Taken
+            }
+            Kind::System => {
+                self.system(view);
+                Fate::Event
+            }
+            Kind::User => {
+                self.user(view);
+                Fate::Event
+            }
+            Kind::CommandLifecycle => {
+                self.lifecycle(view);
+                Fate::Event
+            }
+            Kind::Result => {
+                self.result(view);
+                Fate::Event
+            }
+            _ => Fate::Event,
+        }
+    }
+
+    fn answer(&mut self, view: View<'_>) {
+        let Some(id) = view.request_id() else {
+            return;
+        };
+        let (arrival, waiter) = locked(&self.shared.pending).arrived(&id);
+        let request_id = || id.clone().into_owned();
+        match (arrival, waiter) {
+            (Arrival::Wanted, Some(waiter)) => {
+                let line = Bytes::copy_from_slice(view.line());
+                self.effects.push(Effect::Answer(waiter, line));
+            }
+            (Arrival::Repeated, _) => self.effects.push(Effect::Notice(Notice::RepeatedReply {
+                request_id: request_id(),
+            })),
+            (Arrival::Late, _) => self.effects.push(Effect::Notice(Notice::LateReply {
+                request_id: request_id(),
+            })),
+            (Arrival::Wanted | Arrival::Foreign, _) => {}
+        }
+    }
+
+    fn system(&mut self, view: View<'_>) {
+        let Some(subtype) = view.subtype() else {
+            return;
+        };
+        let session_id = || view.session_id().map(std::borrow::Cow::into_owned);
+        let mut not_taken = None;
+        match &*subtype {
+            "init" => {
+                let init = view.glance::<InitGlance>().unwrap_or_default();
+                not_taken = self.shared.known().init(init, session_id());
+            }
+            "status" => {
+                let status = view.glance::<StatusGlance>().unwrap_or_default();
+                if let Some(mode) = status.permission_mode {
+                    not_taken = self.shared.known().mode_seen(mode);
+                }
+            }
+            "session_state_changed" => {
+                if let Some(state) = view.glance::<StateGlance>().and_then(|glance| glance.state) {
+                    self.shared.known().state(state);
+                }
+            }
+            "task_started" | "task_updated" | "task_notification" => {
+                if let Some(task) = view.glance::<TaskGlance>() {
+                    self.shared.known().task(&subtype, task);
+                }
+            }
+            "background_tasks_changed" => {
+                if let Some(tasks) = view.glance::<TasksGlance>().and_then(|glance| glance.tasks) {
+                    self.shared.known().task_list(tasks);
+                }
+            }
+            _ => return,
+        }
+        if let Some(NotTaken { wanted, got }) = not_taken {
+            tracing::warn!(
+                wanted,
+                got,
+                "a change of mode was accepted and is not in force"
+            );
+            let notice = Notice::ModeNotTaken { wanted, got };
+            self.effects.push(Effect::Notice(notice));
+        }
+        self.shared.touch();
+    }
+
+    fn user(&mut self, view: View<'_>) {
+        let Some(uuid) = view.uuid() else {
+            return;
+        };
+        if !self.shared.turns().is_open(&uuid) {
+            return;
+        }
+        let glance = view.glance::<UserGlance>().unwrap_or_default();
+        if glance.is_replay == Some(true) {
+            let ended = self.shared.turns().replayed(&uuid);
+            self.ended(ended);
+        }
+    }
+
+    fn lifecycle(&mut self, view: View<'_>) {
+        let Some(glance) = view.glance::<LifecycleGlance>() else {
+            return;
+        };
+        if let (Some(uuid), Some(state)) = (glance.command_uuid, glance.state) {
+            let ended = self.shared.turns().lifecycle(&uuid, &state);
+            self.ended(ended);
+        }
+    }
+
+    /// A message ended without a result of its own.
+    fn ended(&mut self, ended: Option<(tokio::sync::oneshot::Sender<TurnEnd>, Verdict)>) {
+        let Some((waiter, verdict)) = ended else {
+            return;
+        };
+        let end = match verdict {
+            Verdict::Duplicate => TurnEnd::Duplicate,
+            Verdict::Cancelled => TurnEnd::Cancelled,
+            Verdict::NoTurn | Verdict::Answered { .. } => TurnEnd::NoTurn,
+        };
+        self.effects.push(Effect::End(waiter, end));
+    }
+
+    fn result(&mut self, view: View<'_>) {
+        let glance = Arc::new(view.glance::<ResultGlance>().unwrap_or_default());
+        let session_id = glance.session_id.clone();
+        let errors = glance.errors.clone().unwrap_or_default();
+        self.shared.known().result(session_id, errors);
+        let answered = glance.answered();
+        let ended = self.shared.turns().result(&answered);
+        let line = match ended.is_empty() {
+            true => Bytes::new(),
+            false => Bytes::copy_from_slice(view.line()),
+        };
+        for (waiter, verdict) in ended {
+            let was_interrupted = verdict
+                == Verdict::Answered {
+                    was_interrupted: true,
+                };
+            let result = TurnResult::new(Arc::clone(&glance), line.clone(), was_interrupted);
+            let end = TurnEnd::Result(Box::new(result));
+            self.effects.push(Effect::End(waiter, end));
+        }
+        self.shared.touch();
+    }
+}

@@ -1,0 +1,211 @@
+//! What is known of the agent right now, from what it said.
+//!
+//! Owns the facts that calls depend on: version, mode, model, session, whether it works, what runs in the background.
+//! Pure: lines come in as the fields that were looked up. `init` is "a turn begins, here is the state", and comes again
+//! with every turn.
+
+use std::collections::BTreeSet;
+
+use countersign_wire::control::InitializeReply;
+
+use super::glance::{InitGlance, TaskGlance};
+use crate::options::{Capabilities, Version};
+
+/// The facts.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    capabilities: Capabilities,
+    pub(crate) mode: Option<String>,
+    /// A mode that was accepted and is not seen in force yet.
+    wanted_mode: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) models: Vec<String>,
+    pub(crate) session_id: Option<String>,
+    state: Option<String>,
+    tasks: BTreeSet<String>,
+    /// The CLI gives the whole set of background tasks, so single messages do not count.
+    has_task_list: bool,
+    is_in_turn: bool,
+    /// What the last result said went wrong.
+    errors: Vec<String>,
+}
+
+/// A mode that was accepted, and the other one that is in force.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NotTaken {
+    pub(crate) wanted: String,
+    pub(crate) got: String,
+}
+
+impl Known {
+    /// What this CLI can take and do, as far as it is known by now.
+    pub(crate) fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    /// Starts with what is known before the agent speaks.
+    pub(crate) fn start(&mut self, capabilities: Capabilities) {
+        self.capabilities = capabilities;
+    }
+
+    pub(crate) fn initialized(&mut self, reply: &InitializeReply) {
+        self.capabilities.learn_from_reply(reply);
+        self.models = reply
+            .models
+            .iter()
+            .flat_map(|model| std::iter::once(&model.value).chain(&model.resolved_model))
+            .cloned()
+            .collect();
+        if let Some(mode) = &reply.current_permission_mode {
+            self.mode = Some(mode.as_str().to_owned());
+        }
+    }
+
+    /// A turn begins.
+    pub(crate) fn init(
+        &mut self,
+        init: InitGlance,
+        session_id: Option<String>,
+    ) -> Option<NotTaken> {
+        let words = init.capabilities.unwrap_or_default();
+        let version = init.claude_code_version.as_deref().and_then(Version::find);
+        self.capabilities.learn(version, words);
+        self.model = init.model.or(self.model.take());
+        self.session_id = session_id.or(self.session_id.take());
+        self.is_in_turn = true;
+        self.mode_seen(init.permission_mode?)
+    }
+
+    /// A mode was accepted: it must show.
+    pub(crate) fn want_mode(&mut self, mode: &str) {
+        self.wanted_mode = (self.mode.as_deref() != Some(mode)).then(|| mode.to_owned());
+    }
+
+    /// The CLI says which mode is in force.
+    pub(crate) fn mode_seen(&mut self, mode: String) -> Option<NotTaken> {
+        let wanted = self.wanted_mode.take().filter(|wanted| *wanted != mode);
+        self.mode = Some(mode.clone());
+        wanted.map(|wanted| NotTaken { wanted, got: mode })
+    }
+
+    pub(crate) fn state(&mut self, state: String) {
+        self.is_in_turn = state != "idle";
+        self.state = Some(state);
+    }
+
+    /// A message was written: a turn is about to begin.
+    pub(crate) fn sent(&mut self) {
+        self.is_in_turn = true;
+    }
+
+    /// A turn ended.
+    pub(crate) fn result(&mut self, session_id: Option<String>, errors: Vec<String>) {
+        self.is_in_turn = false;
+        self.errors = errors;
+        self.session_id = session_id.or(self.session_id.take());
+    }
+
+    /// What the last result said went wrong.
+    pub(crate) fn take_errors(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.errors)
+    }
+
+    pub(crate) fn task(&mut self, subtype: &str, task: TaskGlance) {
+        let Some(id) = task.task_id.filter(|_| !self.has_task_list) else {
+            return;
+        };
+        let status = task.patch.and_then(|patch| patch.status);
+        let has_ended = subtype == "task_notification"
+            || matches!(
+                status.as_deref(),
+                Some("completed" | "killed" | "failed" | "stopped")
+            );
+        if has_ended {
+            self.tasks.remove(&id);
+        } else if subtype == "task_started" {
+            self.tasks.insert(id);
+        }
+    }
+
+    /// The whole set of background tasks.
+    pub(crate) fn task_list(&mut self, tasks: Vec<TaskGlance>) {
+        self.has_task_list = true;
+        self.tasks = tasks.into_iter().filter_map(|task| task.task_id).collect();
+    }
+
+    /// Whether a turn runs, as far as the CLI says.
+    pub(crate) fn is_in_turn(&self) -> bool {
+        self.is_in_turn
+    }
+
+    /// Whether work goes on beside the turns.
+    pub(crate) fn has_background_work(&self) -> bool {
+        !self.tasks.is_empty()
+    }
+
+    /// Whether nothing is going on: no turn, and nothing in the background that would start one.
+    pub(crate) fn is_idle(&self) -> bool {
+        let says_so = self.state.as_deref().is_none_or(|state| state == "idle");
+        says_so && !self.is_in_turn && self.tasks.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(id: &str, status: Option<&str>) -> TaskGlance {
+        let patch = status.map(|status| super::super::glance::TaskPatch {
+            status: Some(status.to_owned()),
+        });
+        TaskGlance {
+            task_id: Some(id.to_owned()),
+            patch,
+        }
+    }
+
+    #[test]
+    fn a_mode_that_was_accepted_and_is_not_in_force_is_noticed() {
+        let mut known = Known::default();
+        known.mode_seen("default".into());
+        known.want_mode("bypassPermissions");
+        let got = known.mode_seen("default".into());
+        assert_eq!(got.unwrap().wanted, "bypassPermissions");
+        assert_eq!(known.mode_seen("default".into()), None);
+        known.want_mode("plan");
+        assert_eq!(known.mode_seen("plan".into()), None);
+    }
+
+    #[test]
+    fn idle_means_a_result_came_and_nothing_runs_in_the_background() {
+        let mut known = Known::default();
+        known.sent();
+        assert!(!known.is_idle());
+        known.task("task_started", task("t", None));
+        known.result(None, vec![]);
+        assert!(!known.is_idle() && known.has_background_work());
+        known.task("task_updated", task("t", Some("completed")));
+        assert!(known.is_idle());
+    }
+
+    #[test]
+    fn where_the_cli_reports_its_state_that_counts() {
+        let mut known = Known::default();
+        known.state("running".into());
+        known.result(None, vec![]);
+        assert!(!known.is_idle());
+        known.state("idle".into());
+        assert!(known.is_idle());
+    }
+
+    #[test]
+    fn a_list_of_tasks_replaces_what_single_messages_said() {
+        let mut known = Known::default();
+        known.task("task_started", task("foreground", None));
+        known.task_list(vec![task("a", None)]);
+        known.task("task_started", task("foreground", None));
+        assert!(known.has_background_work());
+        known.task_list(vec![]);
+        assert!(known.is_idle());
+    }
+}

@@ -1,0 +1,340 @@
+//! The other side of the agent's pipes: one reader, one road out, and who waits for what.
+//!
+//! Owns [`Shared`], the state of one session. Lines come in by `driver`, are routed there once, and either settle
+//! something here (an answer, a question, a turn) or are handed to the listeners (`audience`). Invariants: the reader
+//! never waits for a callback or a listener; when the connection ends, everyone who waits learns it.
+
+pub(crate) mod audience;
+pub(crate) mod batch;
+pub(crate) mod cutter;
+mod dispatch;
+pub(crate) mod driver;
+pub(crate) mod glance;
+pub(crate) mod known;
+pub(crate) mod notice;
+pub(crate) mod outbox;
+mod pending;
+pub(crate) mod question;
+pub(crate) mod turns;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use countersign_wire::HostMessage;
+use countersign_wire::control::{ControlOutcome, HostControlRequest, HostRequest};
+use countersign_wire::write::to_line;
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+
+pub(crate) use dispatch::{reopen, settle};
+
+use crate::closed::Closed;
+use crate::error::{Error, Result};
+use crate::handlers::Handlers;
+use crate::turn::TurnEnd;
+use audience::{Audience, Event, Events};
+use known::Known;
+use notice::Notice;
+use outbox::{Outbox, PutError};
+use pending::Pending;
+use question::{Question, Questions};
+use turns::Turns;
+
+/// What a peer is told at its start.
+#[derive(Debug, Clone)]
+pub(crate) struct Config {
+    /// Bound of what waits for a listener, in bytes.
+    pub(crate) queue_bytes: usize,
+    /// Bound of what waits to be written, in bytes.
+    pub(crate) outbox_bytes: usize,
+    /// The longest line that is taken.
+    pub(crate) max_line: usize,
+    /// How long a control request waits for its answer.
+    pub(crate) control_timeout: Duration,
+    /// Whether a question that is dropped is refused. Not where another host may still answer it.
+    pub(crate) refuses_dropped: bool,
+    /// Whether the agent was started so that the bypass mode can be entered later.
+    pub(crate) may_bypass: bool,
+    /// In front of the numbers of our requests, so that two hosts of one agent do not use the same ids.
+    pub(crate) id_prefix: String,
+}
+
+/// The state of one session, shared by its handles, its reader and its questions.
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    outbox: Arc<Outbox>,
+    questions: Questions,
+    pending: Mutex<Pending>,
+    turns: Mutex<Turns<oneshot::Sender<TurnEnd>>>,
+    known: Mutex<Known>,
+    /// Tells that a fact changed.
+    changed: watch::Sender<()>,
+    audience: Audience,
+    handlers: Handlers,
+    #[cfg(feature = "mcp")]
+    bridges: Mutex<std::collections::BTreeMap<String, Arc<crate::mcp::Bridge>>>,
+    lane: Mutex<Option<mpsc::UnboundedSender<Question>>>,
+    closed: watch::Sender<Option<Arc<Closed>>>,
+    /// Nobody holds the session any more.
+    abandoned: Notify,
+    is_abandoned: AtomicBool,
+    next_request: AtomicU64,
+    pub(crate) runtime: tokio::runtime::Handle,
+}
+
+/// Held by everything through which a session is used. When the last one is dropped, the session ends.
+pub(crate) struct Alive {
+    shared: std::sync::Weak<Shared>,
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        if let Some(shared) = self.shared.upgrade() {
+            shared.is_abandoned.store(true, Ordering::Release);
+            shared.abandoned.notify_one();
+        }
+    }
+}
+
+impl std::fmt::Debug for Alive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Alive")
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    pub(crate) fn new(
+        config: Config,
+        handlers: Handlers,
+        sink: outbox::Sink,
+        runtime: tokio::runtime::Handle,
+    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Question>) {
+        // Not bounded itself: what is in it is open, and the number of open questions is bounded.
+        let (lane, questions) = mpsc::unbounded_channel();
+        let takes_questions = handlers.takes_questions;
+        let outbox = Arc::new(Outbox::new(sink, config.outbox_bytes, runtime.clone()));
+        let shared = Arc::new(Self {
+            config,
+            outbox,
+            questions: Questions::default(),
+            pending: Mutex::default(),
+            turns: Mutex::default(),
+            known: Mutex::default(),
+            changed: watch::Sender::new(()),
+            audience: Audience::default(),
+            handlers,
+            #[cfg(feature = "mcp")]
+            bridges: Mutex::default(),
+            lane: Mutex::new(takes_questions.then_some(lane)),
+            closed: watch::Sender::new(None),
+            abandoned: Notify::new(),
+            is_abandoned: AtomicBool::new(false),
+            next_request: AtomicU64::new(1),
+            runtime,
+        });
+        #[cfg(feature = "mcp")]
+        shared.start_servers();
+        (shared, questions)
+    }
+
+    pub(crate) fn alive(self: &Arc<Self>) -> Arc<Alive> {
+        Arc::new(Alive {
+            shared: Arc::downgrade(self),
+        })
+    }
+
+    pub(crate) fn outbox(&self) -> &Arc<Outbox> {
+        &self.outbox
+    }
+
+    pub(crate) fn questions(&self) -> &Questions {
+        &self.questions
+    }
+
+    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
+        locked(&self.known)
+    }
+
+    pub(crate) fn turns(&self) -> MutexGuard<'_, Turns<oneshot::Sender<TurnEnd>>> {
+        locked(&self.turns)
+    }
+
+    pub(crate) fn listen(&self, alive: Option<Arc<Alive>>) -> Events {
+        self.audience.join(self.config.queue_bytes, alive)
+    }
+
+    pub(crate) fn notice(&self, notice: Notice) {
+        tracing::debug!(%notice, "noticed");
+        self.audience.tell(&Event::Notice(notice));
+    }
+
+    /// Tells that a fact changed.
+    pub(crate) fn touch(&self) {
+        self.changed.send_replace(());
+    }
+
+    /// Waits until `holds` does, or the agent is gone.
+    pub(crate) async fn until(&self, holds: impl Fn(&Known) -> bool) -> Result<()> {
+        let mut changed = self.changed.subscribe();
+        let mut closed = self.closed.subscribe();
+        loop {
+            if holds(&self.known()) {
+                return Ok(());
+            }
+            if let Some(closed) = closed.borrow_and_update().clone() {
+                return Err(Error::Closed(closed));
+            }
+            tokio::select! {
+                _ = changed.changed() => {}
+                _ = closed.changed() => {}
+            }
+        }
+    }
+
+    /// Waits until some fact changes.
+    pub(crate) async fn next_change(&self) -> Result<()> {
+        let mut changed = self.changed.subscribe();
+        let mut closed = self.closed.subscribe();
+        if self.end().is_some() {
+            return Err(self.gone());
+        }
+        tokio::select! {
+            _ = changed.changed() => Ok(()),
+            _ = closed.changed() => Err(self.gone()),
+        }
+    }
+
+    pub(crate) fn has_hooks(&self) -> bool {
+        !self.handlers.hooks.is_empty()
+    }
+
+    /// Waits for the end of the agent.
+    pub(crate) async fn ended(&self) -> Arc<Closed> {
+        let mut closed = self.closed.subscribe();
+        loop {
+            if let Some(closed) = closed.borrow_and_update().clone() {
+                return closed;
+            }
+            if closed.changed().await.is_err() {
+                return Arc::default();
+            }
+        }
+    }
+
+    /// How the agent ended, if it did.
+    pub(crate) fn end(&self) -> Option<Arc<Closed>> {
+        self.closed.borrow().clone()
+    }
+
+    /// Waits until nobody holds the session any more.
+    pub(crate) async fn abandoned(&self) {
+        while !self.is_abandoned.load(Ordering::Acquire) {
+            self.abandoned.notified().await;
+        }
+    }
+
+    fn gone(&self) -> Error {
+        Error::Closed(self.end().unwrap_or_default())
+    }
+
+    /// Writes one message.
+    pub(crate) fn write(&self, message: &HostMessage) -> Result<()> {
+        match self.outbox.put(to_line(message)?) {
+            Ok(()) => Ok(()),
+            Err(PutError::Full) => Err(Error::Backlog),
+            Err(PutError::Closed) => Err(self.gone()),
+        }
+    }
+
+    /// Asks the CLI and waits for its answer, at most `timeout`.
+    ///
+    /// Dropping the future takes the request back where this version lets us; a later answer is ignored.
+    pub(crate) async fn ask(
+        self: &Arc<Self>,
+        subtype: &str,
+        request: HostRequest,
+        timeout: Duration,
+    ) -> Result<ControlOutcome> {
+        let number = self.next_request.fetch_add(1, Ordering::Relaxed);
+        let id = format!("{}{number}", self.config.id_prefix);
+        let receiver = locked(&self.pending).expect(&id);
+        let receiver = receiver.ok_or_else(|| self.gone())?;
+        let open = OpenRequest {
+            shared: self,
+            id: &id,
+        };
+        self.write(&HostControlRequest::new(id.as_str(), request).into())?;
+        let answer = match tokio::time::timeout(timeout, receiver).await {
+            Ok(Ok(answer)) => answer,
+            // The sender is dropped when the agent is gone; how it ended is known a moment later.
+            Ok(Err(_)) => return Err(Error::Closed(self.ended().await)),
+            Err(_) => {
+                return Err(Error::TimedOut {
+                    what: subtype.to_owned(),
+                    after: timeout,
+                });
+            }
+        };
+        drop(open);
+        let broken = |reason: String| Error::Reply {
+            subtype: subtype.to_owned(),
+            reason,
+        };
+        match countersign_wire::decode::decode(&answer) {
+            Ok(countersign_wire::CliMessage::ControlResponse(response)) => Ok(response.response),
+            Ok(_) => Err(broken("no control_response".to_owned())),
+            Err(error) => Err(broken(error.to_string())),
+        }
+    }
+
+    /// The connection is over: everyone who waits learns it. Later calls change nothing.
+    pub(crate) fn finish(&self, closed: Closed) {
+        let closed = Arc::new(closed);
+        let is_first = self.closed.send_if_modified(|end| {
+            let is_first = end.is_none();
+            if is_first {
+                *end = Some(Arc::clone(&closed));
+            }
+            is_first
+        });
+        if !is_first {
+            return;
+        }
+        self.outbox.cut();
+        locked(&self.pending).end();
+        self.questions.withdraw_all();
+        locked(&self.lane).take();
+        for waiter in self.turns().abandon() {
+            let _ = waiter.send(TurnEnd::Closed(Arc::clone(&closed)));
+        }
+        #[cfg(feature = "mcp")]
+        locked(&self.bridges).clear();
+        self.touch();
+        self.audience.tell(&Event::Closed(closed));
+    }
+}
+
+/// A request that waits: given up, and taken back where possible, when it is dropped unanswered.
+struct OpenRequest<'a> {
+    shared: &'a Arc<Shared>,
+    id: &'a str,
+}
+
+impl Drop for OpenRequest<'_> {
+    fn drop(&mut self) {
+        let was_open = locked(&self.shared.pending).give_up(self.id);
+        if was_open && self.shared.known().capabilities().may_send_cancel() {
+            let cancel = countersign_wire::control::ControlCancelRequest {
+                request_id: self.id.into(),
+                extra: countersign_wire::Extra::default(),
+            };
+            let _ = self
+                .shared
+                .write(&HostMessage::ControlCancelRequest(cancel));
+        }
+    }
+}

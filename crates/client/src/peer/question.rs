@@ -1,0 +1,475 @@
+//! What the CLI asks, as values that can be answered once, at any time, in any order.
+//!
+//! Owns the open questions of a session and [`Responder`], the right to answer one. Invariants: a question is answered
+//! at most once; an unanswered one that is dropped is refused in the safe way for its kind; one that the CLI withdrew
+//! cannot be answered, and its holder learns so.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use countersign_wire::Json;
+use countersign_wire::control::{
+    Elicitation, ElicitationAction, ElicitationReply, RequestUserDialog, RequestUserDialogReply,
+};
+use countersign_wire::write::to_ascii;
+use serde::Serialize;
+use tokio::sync::Notify;
+
+use super::Shared;
+use crate::permission::PermissionQuestion;
+
+/// So many questions may be open at once. The next one is refused: a CLI that asks more is out of order.
+pub(crate) const MOST_OPEN: usize = 1024;
+
+/// What the CLI asks of the host.
+#[derive(Debug)]
+#[non_exhaustive]
+#[must_use = "a question that is dropped is refused"]
+pub enum Question {
+    /// May this tool run?
+    Permission(PermissionQuestion),
+    /// An MCP server asks the person something.
+    Elicitation(ElicitationQuestion),
+    /// The CLI wants a dialog shown.
+    Dialog(DialogQuestion),
+    /// A request that this build has no name for, or that belongs to other hosts.
+    Other(OtherQuestion),
+}
+
+impl Question {
+    /// The right to answer it.
+    pub fn responder(&self) -> &Responder {
+        match self {
+            Self::Permission(question) => question.responder(),
+            Self::Elicitation(question) => &question.responder,
+            Self::Dialog(question) => &question.responder,
+            Self::Other(question) => &question.responder,
+        }
+    }
+}
+
+/// An MCP server asks the person something.
+#[derive(Debug)]
+pub struct ElicitationQuestion {
+    request: Elicitation,
+    responder: Responder,
+}
+
+impl ElicitationQuestion {
+    pub(crate) fn new(request: Elicitation, responder: Responder) -> Self {
+        Self { request, responder }
+    }
+
+    /// What is asked.
+    pub fn request(&self) -> &Elicitation {
+        &self.request
+    }
+
+    /// The right to answer it.
+    pub fn responder(&self) -> &Responder {
+        &self.responder
+    }
+
+    /// Answers with the values of the form.
+    ///
+    /// # Errors
+    /// When the question was withdrawn.
+    pub fn accept(self, content: Json) -> Result<(), Withdrawn> {
+        self.reply(ElicitationAction::Accept, Some(content))
+    }
+
+    /// The person says no.
+    ///
+    /// # Errors
+    /// When the question was withdrawn.
+    pub fn decline(self) -> Result<(), Withdrawn> {
+        self.reply(ElicitationAction::Decline, None)
+    }
+
+    /// The person closed the form.
+    ///
+    /// # Errors
+    /// When the question was withdrawn.
+    pub fn cancel(self) -> Result<(), Withdrawn> {
+        self.reply(ElicitationAction::Cancel, None)
+    }
+
+    fn reply(self, action: ElicitationAction, content: Option<Json>) -> Result<(), Withdrawn> {
+        self.responder.reply(&ElicitationReply {
+            action,
+            content,
+            extra: countersign_wire::Extra::default(),
+        })
+    }
+}
+
+/// The CLI wants a dialog shown.
+#[derive(Debug)]
+pub struct DialogQuestion {
+    request: RequestUserDialog,
+    responder: Responder,
+}
+
+impl DialogQuestion {
+    pub(crate) fn new(request: RequestUserDialog, responder: Responder) -> Self {
+        Self { request, responder }
+    }
+
+    /// Which dialog, and what it shows.
+    pub fn request(&self) -> &RequestUserDialog {
+        &self.request
+    }
+
+    /// The right to answer it.
+    pub fn responder(&self) -> &Responder {
+        &self.responder
+    }
+
+    /// Answers it.
+    ///
+    /// # Errors
+    /// When the question was withdrawn.
+    pub fn answer(self, reply: &RequestUserDialogReply) -> Result<(), Withdrawn> {
+        self.responder.reply(reply)
+    }
+}
+
+/// A request that this build has no name for.
+#[derive(Debug)]
+pub struct OtherQuestion {
+    subtype: String,
+    body: Json,
+    responder: Responder,
+}
+
+impl OtherQuestion {
+    pub(crate) fn new(subtype: String, body: Json, responder: Responder) -> Self {
+        Self {
+            subtype,
+            body,
+            responder,
+        }
+    }
+
+    /// Its `subtype`.
+    pub fn subtype(&self) -> &str {
+        &self.subtype
+    }
+
+    /// The whole `request`.
+    pub fn body(&self) -> &Json {
+        &self.body
+    }
+
+    /// The right to answer it.
+    pub fn into_responder(self) -> Responder {
+        self.responder
+    }
+}
+
+/// The CLI no longer wants an answer, or is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the question was withdrawn: take its card away")]
+pub struct Withdrawn;
+
+/// What is sent for a question that nobody answers.
+#[derive(Debug, Clone)]
+pub(crate) enum Fallback {
+    /// A reply that refuses.
+    Reply(Json),
+    /// An error.
+    Error(String),
+}
+
+/// One open question.
+pub(crate) struct Slot {
+    id: String,
+    subtype: String,
+    position: u64,
+    asked: Instant,
+    is_withdrawn: AtomicBool,
+    withdrawn: Notify,
+    shared: Weak<Shared>,
+}
+
+impl Slot {
+    pub(crate) fn new(id: String, subtype: String, position: u64, shared: Weak<Shared>) -> Self {
+        Self {
+            id,
+            subtype,
+            position,
+            asked: Instant::now(),
+            is_withdrawn: AtomicBool::new(false),
+            withdrawn: Notify::new(),
+            shared,
+        }
+    }
+
+    pub(crate) fn withdraw(&self) {
+        self.is_withdrawn.store(true, Ordering::Release);
+        self.withdrawn.notify_waiters();
+    }
+}
+
+/// Tells whether the CLI still wants an answer. Cheap to clone.
+#[derive(Clone)]
+pub struct Interest(Arc<Slot>);
+
+impl Interest {
+    pub(crate) fn new(slot: Arc<Slot>) -> Self {
+        Self(slot)
+    }
+
+    /// Whether the question was withdrawn.
+    pub fn is_withdrawn(&self) -> bool {
+        self.0.is_withdrawn.load(Ordering::Acquire)
+    }
+
+    /// Waits until the question is withdrawn: by an interrupt, by another answer, by the end of the agent.
+    pub async fn withdrawn(&self) {
+        let notified = self.0.withdrawn.notified();
+        tokio::pin!(notified);
+        notified.as_mut().enable();
+        if !self.is_withdrawn() {
+            notified.await;
+        }
+    }
+}
+
+impl std::fmt::Debug for Interest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Interest({})", self.0.id)
+    }
+}
+
+/// The right to answer one question, once. Dropped without an answer, the question is refused.
+#[must_use = "a question that is dropped is refused"]
+pub struct Responder {
+    slot: Arc<Slot>,
+    fallback: Option<Fallback>,
+}
+
+impl Responder {
+    pub(crate) fn new(slot: Arc<Slot>, fallback: Fallback) -> Self {
+        Self {
+            slot,
+            fallback: Some(fallback),
+        }
+    }
+
+    /// The id under which the CLI asked.
+    pub fn request_id(&self) -> &str {
+        &self.slot.id
+    }
+
+    /// What was asked: `can_use_tool`, `elicitation`, …
+    pub fn subtype(&self) -> &str {
+        &self.slot.subtype
+    }
+
+    /// How many events the CLI had told before it asked. The events up to here may still wait to be read.
+    pub fn position(&self) -> u64 {
+        self.slot.position
+    }
+
+    /// How long the question has been open.
+    pub fn age(&self) -> Duration {
+        self.slot.asked.elapsed()
+    }
+
+    /// Whether and when the CLI withdraws it.
+    pub fn interest(&self) -> Interest {
+        Interest(Arc::clone(&self.slot))
+    }
+
+    /// The session it belongs to, if that is still there.
+    pub(crate) fn shared(&self) -> Option<Arc<Shared>> {
+        self.slot.shared.upgrade()
+    }
+
+    /// Answers with success and `reply`.
+    ///
+    /// # Errors
+    /// When the question was withdrawn.
+    pub fn reply<T: Serialize + ?Sized>(mut self, reply: &T) -> Result<(), Withdrawn> {
+        match to_ascii(reply) {
+            Ok(reply) => {
+                self.fallback = None;
+                send(&self.slot, &Outgoing::Reply(&reply))
+            }
+            // What has no JSON form cannot be sent; dropping refuses.
+            Err(_) => Err(Withdrawn),
+        }
+    }
+
+    /// Answers with an error. The CLI takes it as a refusal where it asked to act.
+    ///
+    /// # Errors
+    /// When the question was withdrawn.
+    pub fn error(mut self, message: &str) -> Result<(), Withdrawn> {
+        self.fallback = None;
+        send(&self.slot, &Outgoing::Error(message))
+    }
+
+    /// Lets the question stay open without an answer, for another host to answer.
+    pub fn leave_open(mut self) {
+        self.fallback = None;
+    }
+}
+
+impl std::fmt::Debug for Responder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Responder({} {})", self.slot.subtype, self.slot.id)
+    }
+}
+
+impl Drop for Responder {
+    fn drop(&mut self) {
+        let refuses = self
+            .shared()
+            .is_some_and(|shared| shared.config.refuses_dropped);
+        let refused = match self.fallback.take().filter(|_| refuses) {
+            None => return,
+            Some(Fallback::Error(message)) => send(&self.slot, &Outgoing::Error(&message)),
+            Some(Fallback::Reply(reply)) => match to_ascii(&reply) {
+                Ok(reply) => send(&self.slot, &Outgoing::Reply(&reply)),
+                Err(_) => send(&self.slot, &Outgoing::Error("no answer")),
+            },
+        };
+        if refused.is_ok() {
+            tracing::debug!(
+                request_id = self.slot.id,
+                subtype = self.slot.subtype,
+                "a question was dropped and refused"
+            );
+        }
+    }
+}
+
+enum Outgoing<'a> {
+    Reply(&'a [u8]),
+    Error(&'a str),
+}
+
+/// Writes the answer if the question is still open.
+fn send(slot: &Arc<Slot>, outgoing: &Outgoing<'_>) -> Result<(), Withdrawn> {
+    let shared = slot.shared.upgrade().ok_or(Withdrawn)?;
+    if !shared.questions().close(&slot.id, slot) {
+        return Err(Withdrawn);
+    }
+    let line = answer_line(&slot.id, outgoing);
+    shared.outbox().put(line).map_err(|_| Withdrawn)
+}
+
+/// The envelope is the same for every answer, so it is written as text around the reply.
+fn answer_line(id: &str, outgoing: &Outgoing<'_>) -> Vec<u8> {
+    let id = to_ascii(id).unwrap_or_default();
+    let (subtype, field, body) = match outgoing {
+        Outgoing::Reply(reply) => ("success", "response", std::borrow::Cow::Borrowed(*reply)),
+        Outgoing::Error(message) => (
+            "error",
+            "error",
+            std::borrow::Cow::Owned(to_ascii(*message).unwrap_or_default()),
+        ),
+    };
+    let mut line = Vec::with_capacity(96 + id.len() + body.len());
+    line.extend_from_slice(b"{\"type\":\"control_response\",\"response\":{\"subtype\":\"");
+    line.extend_from_slice(subtype.as_bytes());
+    line.extend_from_slice(b"\",\"request_id\":");
+    line.extend_from_slice(&id);
+    line.extend_from_slice(b",\"");
+    line.extend_from_slice(field.as_bytes());
+    line.extend_from_slice(b"\":");
+    line.extend_from_slice(&body);
+    line.extend_from_slice(b"}}\n");
+    line
+}
+
+/// The questions that are open.
+#[derive(Default)]
+pub(crate) struct Questions {
+    open: Mutex<HashMap<String, Arc<Slot>>>,
+}
+
+/// What became of a question that came in.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Opened {
+    Yes,
+    Repeated,
+    TooMany,
+}
+
+impl Questions {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn open(&self, slot: &Arc<Slot>) -> Opened {
+        let mut open = self.lock();
+        if open.contains_key(&slot.id) {
+            return Opened::Repeated;
+        }
+        if open.len() >= MOST_OPEN {
+            return Opened::TooMany;
+        }
+        open.insert(slot.id.clone(), Arc::clone(slot));
+        Opened::Yes
+    }
+
+    /// Takes the question off the list. False: it was not there any more, or is another one under the same id.
+    fn close(&self, id: &str, slot: &Arc<Slot>) -> bool {
+        let mut open = self.lock();
+        match open.get(id) {
+            Some(found) if Arc::ptr_eq(found, slot) => open.remove(id).is_some(),
+            _ => false,
+        }
+    }
+
+    /// The CLI takes a question back.
+    pub(crate) fn withdraw(&self, id: &str) -> bool {
+        let slot = self.lock().remove(id);
+        if let Some(slot) = &slot {
+            slot.withdraw();
+        }
+        slot.is_some()
+    }
+
+    /// The agent is gone.
+    pub(crate) fn withdraw_all(&self) {
+        let open = std::mem::take(&mut *self.lock());
+        for slot in open.values() {
+            slot.withdraw();
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.lock().len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_wire::HostMessage;
+    use countersign_wire::decode::decode;
+
+    use super::*;
+
+    #[test]
+    fn the_envelope_written_as_text_is_the_one_of_the_wire() {
+        let reply = to_ascii(&serde_json::json!({"behavior": "deny", "message": "é"})).unwrap();
+        for line in [
+            answer_line("a\"b", &Outgoing::Reply(&reply)),
+            answer_line("ü", &Outgoing::Error("nö\n")),
+        ] {
+            assert!(line.is_ascii() && line.ends_with(b"}}\n"));
+            let message: HostMessage = decode(&line[..line.len() - 1]).unwrap();
+            assert!(matches!(message, HostMessage::ControlResponse(_)));
+            let written = countersign_wire::write::to_line(&message).unwrap();
+            let ours: serde_json::Value = serde_json::from_slice(&line).unwrap();
+            let theirs: serde_json::Value = serde_json::from_slice(&written).unwrap();
+            assert_eq!(ours, theirs);
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Which result answers which message. Pure.
+//!
+//! Owns the messages that were sent and have no end yet. A message is matched by its uuid, never by "the next
+//! result": turns start by themselves, one result may serve two messages, and a queued one waits through the results of
+//! others. The CLI says which message it took up: newer ones by `command_lifecycle` and in the result itself, older ones
+//! by echoing it (`--replay-user-messages`).
+
+use std::collections::VecDeque;
+
+/// So many uuids of ended turns are remembered, to tell a repeated one.
+const REMEMBERED: usize = 4096;
+
+/// Where a sent message stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Written; the CLI has said nothing about it.
+    Sent,
+    /// Taken up by a turn.
+    Started,
+}
+
+/// How a message ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The result that just came answers it.
+    Answered {
+        /// An interrupt was asked for while it ran.
+        was_interrupted: bool,
+    },
+    /// The CLI had seen this uuid before and did not run it again.
+    Duplicate,
+    /// Taken back before it ran.
+    Cancelled,
+    /// Taken in without a turn of its own.
+    NoTurn,
+}
+
+#[derive(Debug)]
+struct Open<T> {
+    uuid: String,
+    stage: Stage,
+    was_interrupted: bool,
+    waiter: T,
+}
+
+/// The messages without an end. `T` is who waits for it.
+#[derive(Debug)]
+pub(crate) struct Turns<T> {
+    open: Vec<Open<T>>,
+    ended: VecDeque<String>,
+    /// The CLI tells by uuid which message it takes up.
+    acknowledges: bool,
+}
+
+impl<T> Default for Turns<T> {
+    fn default() -> Self {
+        Self {
+            open: Vec::new(),
+            ended: VecDeque::new(),
+            acknowledges: false,
+        }
+    }
+}
+
+impl<T> Turns<T> {
+    /// A message goes out.
+    pub(crate) fn sent(&mut self, uuid: String, waiter: T) {
+        self.open.push(Open {
+            uuid,
+            stage: Stage::Sent,
+            was_interrupted: false,
+            waiter,
+        });
+    }
+
+    /// It did not go out after all.
+    pub(crate) fn unsent(&mut self, uuid: &str) {
+        self.open.retain(|open| open.uuid != uuid);
+    }
+
+    /// How many have no end yet.
+    pub(crate) fn open(&self) -> usize {
+        self.open.len()
+    }
+
+    /// `command_lifecycle`.
+    pub(crate) fn lifecycle(&mut self, uuid: &str, state: &str) -> Option<(T, Verdict)> {
+        self.acknowledges = true;
+        let index = self.open.iter().position(|open| open.uuid == uuid)?;
+        let stage = self.open[index].stage;
+        match (state, stage) {
+            ("started", _) => {
+                self.open[index].stage = Stage::Started;
+                None
+            }
+            ("completed", Stage::Started) => Some(self.end(index, Verdict::NoTurn)),
+            ("completed", Stage::Sent) => Some(self.end(index, Verdict::Duplicate)),
+            ("cancelled" | "discarded" | "refused", _) => Some(self.end(index, Verdict::Cancelled)),
+            _ => None,
+        }
+    }
+
+    /// The CLI echoed a message: it took it up, or knew it already.
+    pub(crate) fn replayed(&mut self, uuid: &str) -> Option<(T, Verdict)> {
+        let index = self.open.iter().position(|open| open.uuid == uuid)?;
+        self.acknowledges = true;
+        if self.ended.iter().any(|ended| ended == uuid) {
+            return Some(self.end(index, Verdict::Duplicate));
+        }
+        self.open[index].stage = Stage::Started;
+        None
+    }
+
+    /// Whether `uuid` is one of ours that is open: worth a closer look at its line.
+    pub(crate) fn is_open(&self, uuid: &str) -> bool {
+        self.open.iter().any(|open| open.uuid == uuid)
+    }
+
+    /// An interrupt was asked for: it concerns what runs now.
+    pub(crate) fn interrupted(&mut self) {
+        for open in &mut self.open {
+            open.was_interrupted |= open.stage == Stage::Started || !self.acknowledges;
+        }
+    }
+
+    /// A result came. Returns who is answered by it; nobody, if the CLI had started that turn by itself.
+    pub(crate) fn result(&mut self, answered: &[&str]) -> Vec<(T, Verdict)> {
+        self.acknowledges |= !answered.is_empty();
+        let mut ended = Vec::new();
+        let mut index = 0;
+        while index < self.open.len() {
+            let open = &self.open[index];
+            if open.stage == Stage::Started || answered.contains(&open.uuid.as_str()) {
+                ended.push(self.answer(index));
+            } else {
+                index += 1;
+            }
+        }
+        // A CLI that acknowledges nothing (none that was measured) leaves only the order to go by.
+        if ended.is_empty() && !self.acknowledges && !self.open.is_empty() {
+            ended.push(self.answer(0));
+        }
+        ended
+    }
+
+    /// Nothing more will come: everyone who waits.
+    pub(crate) fn abandon(&mut self) -> Vec<T> {
+        self.open.drain(..).map(|open| open.waiter).collect()
+    }
+
+    fn answer(&mut self, index: usize) -> (T, Verdict) {
+        let was_interrupted = self.open[index].was_interrupted;
+        self.end(index, Verdict::Answered { was_interrupted })
+    }
+
+    fn end(&mut self, index: usize, verdict: Verdict) -> (T, Verdict) {
+        let open = self.open.remove(index);
+        if self.ended.len() == REMEMBERED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(open.uuid);
+        (open.waiter, verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANSWERED: Verdict = Verdict::Answered {
+        was_interrupted: false,
+    };
+
+    fn turns(uuids: &[&'static str]) -> Turns<&'static str> {
+        let mut turns = Turns::default();
+        for uuid in uuids {
+            turns.sent((*uuid).to_owned(), *uuid);
+        }
+        turns
+    }
+
+    #[test]
+    fn a_result_nobody_asked_for_answers_nobody() {
+        let mut turns = turns(&["a"]);
+        turns.lifecycle("a", "started");
+        assert_eq!(turns.result(&["a"]), [("a", ANSWERED)]);
+        turns.sent("b".into(), "b");
+        assert_eq!(turns.result(&[]), []);
+        turns.lifecycle("b", "started");
+        assert_eq!(turns.result(&["b"]), [("b", ANSWERED)]);
+    }
+
+    #[test]
+    fn an_echo_is_enough_on_older_versions() {
+        let mut turns = turns(&["a", "b"]);
+        turns.replayed("a");
+        assert_eq!(turns.result(&[]), [("a", ANSWERED)]);
+        assert_eq!(turns.result(&[]), []);
+        turns.replayed("b");
+        assert_eq!(turns.result(&[]), [("b", ANSWERED)]);
+    }
+
+    #[test]
+    fn one_result_serves_two_messages_that_were_folded() {
+        let mut turns = turns(&["a"]);
+        turns.replayed("a");
+        turns.sent("b".into(), "b");
+        turns.replayed("b");
+        assert_eq!(turns.result(&[]), [("a", ANSWERED), ("b", ANSWERED)]);
+    }
+
+    #[test]
+    fn a_queued_message_waits_through_the_results_of_others() {
+        let mut turns = turns(&["a", "b"]);
+        turns.lifecycle("a", "queued");
+        turns.lifecycle("a", "started");
+        turns.lifecycle("b", "queued");
+        assert_eq!(turns.result(&["a"]), [("a", ANSWERED)]);
+        assert_eq!(turns.lifecycle("a", "completed"), None);
+        assert_eq!(turns.open(), 1);
+    }
+
+    #[test]
+    fn a_repeated_uuid_that_only_completes_is_no_turn() {
+        let mut turns = turns(&["a"]);
+        turns.lifecycle("a", "queued");
+        assert_eq!(
+            turns.lifecycle("a", "completed"),
+            Some(("a", Verdict::Duplicate))
+        );
+    }
+
+    #[test]
+    fn a_repeated_uuid_that_is_only_echoed_is_no_turn() {
+        let mut turns = turns(&["a"]);
+        turns.replayed("a");
+        assert_eq!(turns.result(&[]), [("a", ANSWERED)]);
+        turns.sent("a".into(), "again");
+        assert_eq!(turns.replayed("a"), Some(("again", Verdict::Duplicate)));
+    }
+
+    #[test]
+    fn a_message_taken_back_ends_without_a_turn() {
+        let mut turns = turns(&["a"]);
+        assert_eq!(
+            turns.lifecycle("a", "cancelled"),
+            Some(("a", Verdict::Cancelled))
+        );
+    }
+
+    #[test]
+    fn an_interrupt_marks_what_runs_and_not_what_is_queued() {
+        let mut turns = turns(&["a", "b"]);
+        turns.lifecycle("a", "started");
+        turns.interrupted();
+        let was_interrupted = true;
+        assert_eq!(
+            turns.result(&["a"]),
+            [("a", Verdict::Answered { was_interrupted })]
+        );
+        turns.lifecycle("b", "started");
+        assert_eq!(turns.result(&["b"]), [("b", ANSWERED)]);
+    }
+
+    #[test]
+    fn a_cli_that_acknowledges_nothing_is_matched_in_order() {
+        let mut turns = turns(&["a", "b"]);
+        assert_eq!(turns.result(&[]), [("a", ANSWERED)]);
+        assert_eq!(turns.result(&[]), [("b", ANSWERED)]);
+        assert_eq!(turns.result(&[]), []);
+    }
+}

@@ -1,0 +1,182 @@
+//! Watches over one connection from its start to its end.
+//!
+//! Owns the process, where there is one, and the order of ending it: interrupt, result, close stdin, SIGTERM, SIGKILL,
+//! then what it left running. Invariants: whatever ends first (the process, its stdout, the last handle), the session is
+//! finished once, after the last line was handed over; a grandchild that holds the pipes open delays that by a moment
+//! only; dropped half-way, the process and what came from it are killed.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_wire::control::Interrupt;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::agent::{self, AgentProcess, Graces, Rung, Running};
+use crate::closed::{Closed, EndedBy};
+use crate::peer::Shared;
+use crate::peer::driver::{self, Source};
+
+/// How long stdout may stay open after the exit. What the CLI itself said is in the pipe by then; who still holds it is
+/// somebody it started.
+const STDOUT_AFTER_EXIT: Duration = Duration::from_millis(500);
+
+/// The wish to end, with the graces to grant.
+pub(crate) type EndWish = watch::Receiver<Option<Graces>>;
+
+type Reader = JoinHandle<Option<io::Error>>;
+
+/// Aborts the reader when the watch ends.
+struct ReaderGuard(Reader);
+
+impl Drop for ReaderGuard {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Runs the connection to its end.
+pub(crate) async fn supervise(
+    shared: Arc<Shared>,
+    source: Source,
+    process: Option<AgentProcess>,
+    graces: Graces,
+    wish: EndWish,
+) {
+    let reading = Arc::clone(&shared);
+    let reader = tokio::spawn(async move { driver::read(&reading, source).await });
+    let mut reader = ReaderGuard(reader);
+    let closed = match process {
+        Some(process) => watch_process(&shared, &mut reader, process, graces, wish).await,
+        None => watch_stream(&shared, &mut reader, graces, wish).await,
+    };
+    shared.finish(closed);
+}
+
+async fn watch_process(
+    shared: &Arc<Shared>,
+    reader: &mut ReaderGuard,
+    mut process: AgentProcess,
+    graces: Graces,
+    wish: EndWish,
+) -> Closed {
+    let asked = tokio::select! {
+        _ = process.wait() => None,
+        graces = wanted(wish, graces, shared) => Some(graces),
+        // A CLI that closed its stdout says no more: it is over, or has to be.
+        _ = &mut reader.0 => Some(Graces { interrupt: Duration::ZERO, result: Duration::ZERO, ..graces }),
+    };
+    let mut ended_by = None;
+    let mut swept = 0;
+    if let Some(graces) = asked {
+        let was_quiet = settle(shared, &graces).await;
+        if !was_quiet && fails_open(shared) {
+            // Up to 2.1.197 a closed stdin turns the denials of hooks into permissions.
+            process.kill();
+        }
+        let background = shared.known().has_background_work();
+        let outbox = Arc::clone(shared.outbox());
+        let mut running = Running {
+            process: &mut process,
+            close: move || outbox.close(),
+            background,
+        };
+        let ended = agent::end(&mut running, &graces).await;
+        swept += ended.swept.ended.len();
+        ended_by = match ended.rung {
+            Rung::StdinClosed => Some(EndedBy::Eof),
+            Rung::Terminated => Some(EndedBy::Term),
+            Rung::Killed | Rung::Stuck => Some(EndedBy::Kill),
+            _ => None,
+        };
+    }
+    let exit = process.exit().unwrap_or_default();
+    if !reader.0.is_finished() {
+        let _ = timeout(STDOUT_AFTER_EXIT, &mut reader.0).await;
+    }
+    swept += process.sweep().await.ended.len();
+    Closed {
+        code: exit.code,
+        signal: exit.signal,
+        ended_by,
+        stderr: process.stderr(),
+        errors: shared.known().take_errors(),
+        swept,
+        transport: None,
+    }
+}
+
+/// A connection without a process of ours.
+async fn watch_stream(
+    shared: &Arc<Shared>,
+    reader: &mut ReaderGuard,
+    graces: Graces,
+    wish: EndWish,
+) -> Closed {
+    let broken = tokio::select! {
+        broken = &mut reader.0 => broken.ok().flatten(),
+        graces = wanted(wish, graces, shared) => {
+            settle(shared, &graces).await;
+            shared.outbox().close();
+            match timeout(graces.close, &mut reader.0).await {
+                Ok(broken) => broken.ok().flatten(),
+                Err(_) => None,
+            }
+        }
+    };
+    Closed {
+        errors: shared.known().take_errors(),
+        transport: broken.map(|error| error.to_string()),
+        ..Closed::default()
+    }
+}
+
+/// Waits until somebody wants the end: by asking for it, or by letting go of the last handle.
+async fn wanted(mut wish: EndWish, graces: Graces, shared: &Shared) -> Graces {
+    let asked = async {
+        loop {
+            if let Some(graces) = *wish.borrow_and_update() {
+                return graces;
+            }
+            if wish.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+        }
+    };
+    tokio::select! {
+        graces = asked => graces,
+        () = shared.abandoned() => graces,
+    }
+}
+
+/// Ends the running turn before stdin is closed. False: it still runs.
+async fn settle(shared: &Arc<Shared>, graces: &Graces) -> bool {
+    let is_busy = || shared.known().is_in_turn() || shared.questions().count() > 0;
+    if !is_busy() {
+        return true;
+    }
+    if graces.interrupt.is_zero() {
+        return false;
+    }
+    let interrupt = Interrupt::default().into();
+    shared.turns().interrupted();
+    if shared
+        .ask("interrupt", interrupt, graces.interrupt)
+        .await
+        .is_err()
+    {
+        return false;
+    }
+    let quiet = shared.until(|known| !known.is_in_turn());
+    timeout(graces.result, quiet).await.is_ok()
+}
+
+fn fails_open(shared: &Shared) -> bool {
+    shared.has_hooks()
+        && shared
+            .known()
+            .capabilities()
+            .hook_fails_open_on_stdin_close()
+}

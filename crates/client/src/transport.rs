@@ -1,0 +1,130 @@
+//! The seam below a session: any pair of byte streams that speaks the protocol.
+//!
+//! Owns [`Peer`]: a child process is the usual one, but a session runs as well over a socket, over two ends of a pipe in
+//! a test, or over a recording. Nothing above this knows which.
+
+use std::time::Duration;
+
+use countersign_wire::control::Initialize;
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
+use tokio::sync::watch;
+
+use crate::agent::{AgentProcess, Graces, Pipes};
+use crate::error::Result;
+use crate::handlers::Handlers;
+use crate::options::{Capabilities, Warning};
+use crate::peer::driver::Source;
+use crate::peer::outbox::Sink;
+use crate::peer::{Config, Shared};
+use crate::session::{Greeting, Session};
+use crate::supervise::supervise;
+
+/// A connection that a session can be built on.
+pub struct Peer {
+    source: Source,
+    sink: Sink,
+    process: Option<AgentProcess>,
+}
+
+impl std::fmt::Debug for Peer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Peer")
+            .field("process", &self.process)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Peer {
+    /// Over any reader and writer: what the CLI prints, and what it reads.
+    pub fn over(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
+        Self {
+            source: Source::Other(Box::new(reader)),
+            sink: Sink::Other(Box::new(writer)),
+            process: None,
+        }
+    }
+
+    /// A connection and its far end, for tests: what is written there is what the agent says.
+    pub fn pair() -> (Self, DuplexStream) {
+        let (near, far) = tokio::io::duplex(64 << 10);
+        let (reader, writer) = tokio::io::split(near);
+        (Self::over(reader, writer), far)
+    }
+
+    /// Plays what a CLI printed, line by line, and swallows what is written. For looking at recordings.
+    pub fn replay(lines: Vec<u8>) -> Self {
+        Self::over(std::io::Cursor::new(lines), tokio::io::sink())
+    }
+
+    pub(crate) fn child(process: AgentProcess, pipes: Pipes) -> Self {
+        #[cfg(unix)]
+        let (source, sink) = (Source::Pipe(pipes.stdout), Sink::Pipe(pipes.stdin));
+        #[cfg(not(unix))]
+        let (source, sink) = (
+            Source::Other(Box::new(pipes.stdout)),
+            Sink::Other(Box::new(pipes.stdin)),
+        );
+        Self {
+            source,
+            sink,
+            process: Some(process),
+        }
+    }
+
+    /// Starts reading. The session is not greeted yet.
+    pub(crate) fn start(self, setup: Setup) -> Greeting {
+        let runtime = tokio::runtime::Handle::current();
+        let (shared, lane) = Shared::new(setup.config, setup.handlers, self.sink, runtime);
+        shared.known().start(setup.capabilities);
+        let (end, wish) = watch::channel(None);
+        let alive = shared.alive();
+        let events = shared.listen(Some(alive.clone()));
+        let pid = self.process.as_ref().map(AgentProcess::pid);
+        let watching = supervise(
+            shared.clone(),
+            self.source,
+            self.process,
+            setup.graces,
+            wish,
+        );
+        let files = setup.files;
+        tokio::spawn(async move {
+            watching.await;
+            drop(files);
+        });
+        Greeting {
+            shared,
+            lane,
+            end,
+            graces: setup.graces,
+            pid,
+            warnings: setup.warnings,
+            alive,
+            events,
+        }
+    }
+}
+
+/// What a connection is told at its start.
+pub(crate) struct Setup {
+    pub(crate) config: Config,
+    pub(crate) handlers: Handlers,
+    pub(crate) graces: Graces,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) warnings: Vec<Warning>,
+    /// Files that the agent reads; they go when it has gone.
+    pub(crate) files: Vec<tempfile::TempPath>,
+}
+
+/// Starts a connection and greets the agent.
+pub(crate) async fn connect(
+    peer: Peer,
+    setup: Setup,
+    initialize: Initialize,
+    timeout: Duration,
+) -> Result<Session> {
+    peer.start(setup).greet(initialize, timeout).await
+}
