@@ -28,7 +28,7 @@ use crate::transport::{self, Peer, Setup};
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Bounds {
-    /// What may wait for a listener, in bytes (64 MiB). Beyond it the oldest lines are given up, and
+    /// What may wait for a listener, in bytes (16 MiB). Beyond it the oldest lines are given up, and
     /// [`crate::Event::Lagged`] says so.
     pub queue_bytes: usize,
     /// What may wait to be written, in bytes (64 MiB). Beyond it [`crate::Error::Backlog`].
@@ -46,7 +46,7 @@ pub struct Bounds {
 impl Default for Bounds {
     fn default() -> Self {
         Self {
-            queue_bytes: 64 << 20,
+            queue_bytes: 16 << 20,
             outbox_bytes: 64 << 20,
             max_line: countersign_wire::frame::DEFAULT_MAX_LINE,
             control_timeout: Duration::from_secs(60),

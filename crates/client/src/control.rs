@@ -172,9 +172,10 @@ impl Handle {
     /// Changes the permission mode, and looks whether it took: older CLIs accept any word.
     ///
     /// # Errors
-    /// As [`Handle::call`]; also when the CLI answers with, or announces, another mode.
+    /// As [`Handle::call`]; also when the CLI answers with another mode, or is known not to have this one.
     pub async fn set_permission_mode(&self, mode: PermissionMode) -> Result<ModeTaken> {
         let wanted = mode.as_str().to_owned();
+        self.requires_mode(&mode)?;
         let request = SetPermissionMode {
             mode,
             extra: Extra::default(),
@@ -192,6 +193,22 @@ impl Handle {
         match tokio::time::timeout(ANNOUNCEMENT, self.shared().until(taken)).await {
             Ok(seen) => seen.map(|()| ModeTaken::Announced),
             Err(_) => Ok(ModeTaken::Accepted),
+        }
+    }
+
+    /// Fails before asking, if this version is known to accept the mode and make nothing of it.
+    fn requires_mode(&self, mode: &PermissionMode) -> Result<()> {
+        let known = self.shared().known();
+        let capabilities = known.capabilities();
+        match capabilities
+            .version()
+            .filter(|_| capabilities.lacks_mode(mode))
+        {
+            Some(version) => Err(Error::Unsupported {
+                what: format!("permission mode {mode}"),
+                version: version.to_string(),
+            }),
+            None => Ok(()),
         }
     }
 

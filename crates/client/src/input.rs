@@ -137,6 +137,10 @@ impl Prompt {
         self.blocks.is_empty() && self.plain.is_none()
     }
 
+    pub(crate) fn starts_turn(&self) -> bool {
+        !self.without_turn
+    }
+
     /// The uuid, if one was chosen.
     pub(crate) fn chosen_uuid(&self) -> Option<&str> {
         self.uuid.as_deref()

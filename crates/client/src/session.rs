@@ -278,11 +278,14 @@ impl Handle {
             Some(uuid) => uuid.to_owned(),
             None => Uuid::new_v4().to_string(),
         };
+        let starts_turn = prompt.starts_turn();
         let message = prompt.into_message(&uuid);
         let (waiter, end) = oneshot::channel();
         // Noted before it is written: the answer may be faster than we are.
         self.shared.turns().sent(uuid.clone(), waiter);
-        self.shared.known().sent();
+        if starts_turn {
+            self.shared.known().sent();
+        }
         if let Err(error) = self.shared.write(&message.into()) {
             self.shared.turns().unsent(&uuid);
             return Err(error);

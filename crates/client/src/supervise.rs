@@ -160,7 +160,12 @@ async fn settle(shared: &Arc<Shared>, graces: &Graces) -> bool {
     if graces.interrupt.is_zero() {
         return false;
     }
-    let interrupt = Interrupt::default().into();
+    let drops_queue = shared.known().capabilities().interrupt_cancels_queued();
+    let interrupt = Interrupt {
+        cancel_queued: drops_queue.then_some(true),
+        ..Interrupt::default()
+    };
+    let interrupt = interrupt.into();
     shared.turns().interrupted();
     if shared
         .ask("interrupt", interrupt, graces.interrupt)

@@ -19,8 +19,8 @@ use super::stderr::{Drain, StderrTail};
 /// holds it is somebody it started.
 const STDERR_AFTER_EXIT: Duration = Duration::from_millis(200);
 
-/// How long a sweep tries.
-const SWEEP: Duration = Duration::from_secs(2);
+/// How long a sweep tries. Some milliseconds are usual; a hundred at once on a busy machine take seconds.
+const SWEEP: Duration = Duration::from_secs(20);
 
 /// How long a drop may take at worst, if the kernel holds a process. Some milliseconds are usual.
 const DROP: Duration = Duration::from_secs(1);

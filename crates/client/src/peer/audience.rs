@@ -1,7 +1,7 @@
 //! Who listens to the events of a session, and what each of them has not read yet.
 //!
 //! Owns the queue of one listener and [`Events`], its reading end. Invariants: handing over never waits; a listener
-//! that does not read costs at most its bound in bytes, loses the oldest lines beyond it and is told so by
+//! that does not read costs at most its bound in bytes and what came last, loses the oldest lines beyond it and is told so by
 //! [`Event::Lagged`]; the last event is [`Event::Closed`].
 
 use std::collections::VecDeque;
@@ -103,11 +103,12 @@ impl Queue {
             return;
         }
         waiting.is_closed = matches!(item, Item::Single(Event::Closed(_)));
-        waiting.bytes += item.cost();
-        waiting.items.push_back(item);
-        while waiting.bytes > self.limit && waiting.items.len() > 1 {
+        // The bound is on what waits; a new line is taken whatever its size.
+        while waiting.bytes > self.limit {
             waiting.give_up_oldest();
         }
+        waiting.bytes += item.cost();
+        waiting.items.push_back(item);
         let waker = waiting.waker.take();
         drop(waiting);
         if let Some(waker) = waker {
@@ -333,9 +334,9 @@ mod tests {
             audience.hand_over(batch(n * 10, 10, 100));
         }
         let seen = positions(&mut slow);
-        assert_eq!(seen[0], "lagged 80");
-        assert_eq!(seen[1], "80");
-        assert_eq!(seen.len(), 21);
+        assert_eq!(seen[0], "lagged 70");
+        assert_eq!(seen[1], "70");
+        assert_eq!(seen.len(), 31);
         audience.hand_over(batch(100, 1, 100));
         assert_eq!(positions(&mut slow), ["100"]);
     }

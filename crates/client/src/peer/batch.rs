@@ -106,14 +106,32 @@ pub(crate) struct Batch {
     places: Vec<Place>,
     /// Number of the first of them in the stream of events, from 0.
     first: u64,
+    /// What it costs to keep the memory, if no other batch has been charged with it.
+    weight: usize,
 }
 
 impl Batch {
     pub(crate) fn new(bytes: Bytes, first: u64) -> Self {
+        let weight = bytes.len();
         Self {
             bytes,
             places: Vec::new(),
             first,
+            weight,
+        }
+    }
+
+    /// What follows this batch in the same memory. The memory is charged once.
+    pub(crate) fn rest(&self) -> Self {
+        Self {
+            bytes: self.bytes.clone(),
+            places: Vec::new(),
+            first: self.first + self.places.len() as u64,
+            weight: if self.places.is_empty() {
+                self.weight
+            } else {
+                0
+            },
         }
     }
 
@@ -136,13 +154,9 @@ impl Batch {
         self.places.len()
     }
 
-    pub(crate) fn first(&self) -> u64 {
-        self.first
-    }
-
     /// What it costs to keep it.
     pub(crate) fn cost(&self) -> usize {
-        self.bytes.len() + self.places.len() * size_of::<Place>() + size_of::<Self>()
+        self.weight + self.places.len() * size_of::<Place>() + size_of::<Self>()
     }
 
     pub(crate) fn last_kind(&self) -> Kind {
@@ -281,6 +295,9 @@ fn plain(raw: &[u8]) -> Cow<'_, str> {
 }
 
 /// One line of the CLI: its kind and ids at hand, its body decoded when asked for. Cheap to clone.
+///
+/// It shares its memory with the lines that came with it (some tens of kilobytes): keep [`Frame::line`] as a copy where
+/// few lines of many are kept for long.
 #[derive(Clone)]
 pub struct Frame {
     batch: Arc<Batch>,

@@ -15,6 +15,7 @@ use countersign_wire::decode::decode;
 use countersign_wire::permission::{PermissionResult, PermissionUpdate};
 use countersign_wire::{CliMessage, Extra, Json};
 use serde::Serialize;
+use tracing::Instrument as _;
 
 use super::batch::{Batch, View};
 use super::glance::RequestGlance;
@@ -180,10 +181,17 @@ fn permission(shared: &Arc<Shared>, slot: Arc<Slot>, ask: CanUseTool, position: 
         return pass_on(shared, Question::Permission(question));
     };
     let responder = Responder::new(Arc::clone(&slot), denial(DROPPED));
-    run(shared, &slot, async move {
+    let span = tracing::debug_span!(
+        "permission",
+        tool = request.tool_name,
+        tool_use_id = request.tool_use_id.as_str()
+    );
+    let deciding = async move {
         let decision = handler.decide(request.clone()).await;
+        tracing::debug!(allowed = decision.is_allow(), "decided");
         let _ = settle(&request, responder, decision);
-    });
+    };
+    run(shared, &slot, deciding.instrument(span));
 }
 
 /// Gives a decision as the answer, in the form this version takes.

@@ -141,15 +141,16 @@ impl Driver<'_> {
                 Cut::TooLong(bytes) => self.effects.push(Effect::TooLong(bytes)),
             }
             if !self.effects.is_empty() {
-                batch = self.hand_over(batch, piece.bytes());
+                batch = self.hand_over(batch);
             }
         }
-        self.hand_over(batch, piece.bytes());
+        self.hand_over(batch);
     }
 
     /// Gives the lines so far to the listeners, then does what must come after them.
-    fn hand_over(&mut self, batch: Batch, bytes: &Bytes) -> Batch {
-        self.position = batch.first() + batch.len() as u64;
+    fn hand_over(&mut self, batch: Batch) -> Batch {
+        let rest = batch.rest();
+        self.position += batch.len() as u64;
         self.shared.audience.hand_over(batch);
         for effect in self.effects.drain(..) {
             match effect {
@@ -159,7 +160,7 @@ impl Driver<'_> {
                 Effect::TooLong(bytes) => self.shared.audience.tell(&Event::TooLong { bytes }),
             }
         }
-        Batch::new(bytes.clone(), self.position)
+        rest
     }
 
     fn consider(&mut self, view: View<'_>, position: u64) -> Fate {
@@ -302,6 +303,10 @@ impl Driver<'_> {
             Verdict::NoTurn | Verdict::Answered { .. } => TurnEnd::NoTurn,
         };
         self.effects.push(Effect::End(waiter, end));
+        if self.shared.turns().open() == 0 {
+            self.shared.known().nothing_sent();
+            self.shared.touch();
+        }
     }
 
     fn result(&mut self, view: View<'_>) {

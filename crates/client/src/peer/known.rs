@@ -98,6 +98,11 @@ impl Known {
         self.is_in_turn = true;
     }
 
+    /// No message is open any more, and the last one ended without a result: unless the CLI says otherwise, no turn runs.
+    pub(crate) fn nothing_sent(&mut self) {
+        self.is_in_turn = self.state.as_deref().is_some_and(|state| state != "idle");
+    }
+
     /// A turn ended.
     pub(crate) fn result(&mut self, session_id: Option<String>, errors: Vec<String>) {
         self.is_in_turn = false;

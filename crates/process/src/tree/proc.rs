@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::time::{Duration, Instant};
 
 use rustix::process::{
     Pid, PidfdFlags, Signal as Number, kill_process, pidfd_open, pidfd_send_signal,
@@ -56,16 +57,27 @@ fn parse(line: &[u8]) -> Option<Entry> {
 
 /// Whether that process was started with the marker.
 pub(super) fn bears(pid: u32, marker: &Marker) -> bool {
-    // In the middle of an exec a process has no environment for a moment.
-    const LOOKS: usize = 3;
-    for _ in 0..LOOKS {
+    let until = Instant::now() + EXEC;
+    loop {
         match std::fs::read(format!("/proc/{pid}/environ")) {
-            Ok(environ) if environ.is_empty() => std::thread::yield_now(),
+            Ok(environ) if environ.is_empty() && is_in_exec(pid) && Instant::now() < until => {
+                std::thread::sleep(Duration::from_micros(200));
+            }
             Ok(environ) => return marker.is_in(&environ),
             Err(_) => return false,
         }
     }
-    false
+}
+
+/// How long a process is given that is in the middle of an exec. On a busy machine it may not run for a while.
+const EXEC: Duration = Duration::from_millis(50);
+
+/// In the middle of an exec a process has neither environment nor arguments. Without an environment only, it was started
+/// with none.
+fn is_in_exec(pid: u32) -> bool {
+    let has_no_arguments =
+        std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|arguments| arguments.is_empty());
+    has_no_arguments && look(pid).is_some_and(|entry| !entry.ended)
 }
 
 /// Signals that process if `same` still says that it is the one meant.

@@ -2,6 +2,8 @@
 //!
 //! Owns the version table. One method a row; each says what a host has to do otherwise.
 
+use countersign_wire::vocab::PermissionMode;
+
 use super::Capabilities;
 use super::measured::*;
 
@@ -26,6 +28,17 @@ impl Capabilities {
     /// Whether `set_permission_mode` refuses a mode it does not know. Earlier it reports success and does nothing.
     pub fn refuses_unknown_mode(&self) -> bool {
         self.since(V2_1_325)
+    }
+
+    /// Whether a mode is known not to exist here, although `set_permission_mode` would accept it: up to 2.1.197 any
+    /// word is accepted and shown, and an unknown one changes nothing.
+    pub fn lacks_mode(&self, mode: &PermissionMode) -> bool {
+        let last_without = match mode {
+            PermissionMode::Auto => V2_1_62,
+            PermissionMode::Other(_) => V2_1_197,
+            _ => return false,
+        };
+        self.version.is_some_and(|version| version <= last_without)
     }
 
     /// Whether switching to `bypassPermissions` by request needs a launch with
