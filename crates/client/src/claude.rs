@@ -249,12 +249,12 @@ impl Claude {
     }
 
     fn needs(&self, marker: Option<&Marker>) -> Needs {
-        let mut needs = Needs::default();
-        needs.answers_permissions = self.handlers.answers_permissions();
-        needs.hooks = !self.handlers.hooks.is_empty();
-        needs.sdk_servers = self.handlers.server_names();
-        needs.marker = marker.map(|marker| marker.value().into());
-        needs
+        Needs {
+            answers_permissions: self.handlers.answers_permissions(),
+            hooks: !self.handlers.hooks.is_empty(),
+            sdk_servers: self.handlers.server_names(),
+            marker: marker.map(|marker| marker.value().into()),
+        }
     }
 
     fn setup(self, terms: Terms, mut initialize: Initialize) -> (Setup, Initialize) {

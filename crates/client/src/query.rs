@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
+#[cfg(feature = "mcp")]
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 

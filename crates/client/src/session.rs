@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::input::Prompt;
 use crate::options::{Version, Warning};
 use crate::peer::audience::Events;
+use crate::peer::notice::Notice;
 use crate::peer::question::Question;
 use crate::peer::{Alive, Shared, reopen};
 use crate::turn::{Turn, TurnStream};
@@ -159,6 +160,10 @@ impl Greeting {
         let reply = success.response.and_then(|json| json.to().ok());
         if let Some(reply) = &reply {
             self.shared.known().initialized(reply);
+        }
+        let knows_on_failure = self.shared.known().capabilities().hook_on_failure();
+        if !knows_on_failure && self.shared.has_blocking_hooks() {
+            self.shared.notice(Notice::OnFailureUnknown);
         }
         Ok(reply.map(Box::new))
     }

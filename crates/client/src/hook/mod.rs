@@ -195,6 +195,10 @@ impl Hook {
         self
     }
 
+    pub(crate) fn blocks_on_failure(&self) -> bool {
+        self.on_failure == Some(OnFailure::Block)
+    }
+
     pub(crate) fn event(&self) -> &str {
         &self.event
     }

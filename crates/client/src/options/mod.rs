@@ -1,6 +1,6 @@
 //! What a run is to be: options, and what becomes of them on the command line, in the environment and in `initialize`.
 //!
-//! Owns [`Options`] and its groups. Pure but for a few looks at the file system; [`crate::launch`] puts the parts
+//! Owns [`Options`] and its groups. Pure but for a few looks at the file system; `launch` puts the parts
 //! together and nothing here starts a process, except [`probe_version`]. Invariant: an unset option sends nothing, so
 //! the CLI's own default holds.
 

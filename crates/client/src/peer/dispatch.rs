@@ -66,13 +66,13 @@ pub(super) fn question(shared: &Arc<Shared>, view: View<'_>, position: u64) -> O
     }
     let request = match decode::<CliMessage>(view.line()) {
         Ok(CliMessage::ControlRequest(request)) => request.request,
-        Ok(_) => return None,
-        Err(error) => {
-            refuse_broken(shared, slot, view, &error.to_string());
-            return Some(Notice::BrokenQuestion {
-                subtype,
-                reason: error.to_string(),
-            });
+        other => {
+            let reason = match other {
+                Err(error) => error.to_string(),
+                Ok(_) => "no control_request".to_owned(),
+            };
+            refuse_broken(shared, slot, view, &reason);
+            return Some(Notice::BrokenQuestion { subtype, reason });
         }
     };
     match request {

@@ -212,6 +212,14 @@ impl Shared {
         !self.handlers.hooks.is_empty()
     }
 
+    /// Whether some hook is to block when it fails.
+    pub(crate) fn has_blocking_hooks(&self) -> bool {
+        self.handlers
+            .hooks
+            .iter()
+            .any(|hook| hook.blocks_on_failure())
+    }
+
     /// Waits for the end of the agent.
     pub(crate) async fn ended(&self) -> Arc<Closed> {
         let mut closed = self.closed.subscribe();

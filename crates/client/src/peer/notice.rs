@@ -45,6 +45,9 @@ pub enum Notice {
         /// What was chosen.
         model: String,
     },
+    /// A hook is to block when it fails, which this CLI does not know: a hook that answers too late lets the call pass to
+    /// the permission question.
+    OnFailureUnknown,
     /// Too many questions were open at once; this one was refused.
     TooManyQuestions {
         /// Its `subtype`.
@@ -70,6 +73,9 @@ impl fmt::Display for Notice {
                 write!(f, "left out of the answer: {}", reasons.join("; "))
             }
             Self::UnlistedModel { model } => write!(f, "the CLI does not list a model `{model}`"),
+            Self::OnFailureUnknown => f.write_str(
+                "this CLI does not know `onFailure`; a hook that times out does not block",
+            ),
             Self::TooManyQuestions { subtype } => {
                 write!(f, "a `{subtype}` was refused: too many questions are open")
             }
