@@ -126,6 +126,15 @@ impl Handle {
         }
     }
 
+    /// This version cannot do it, or is not known to be able to.
+    fn lacks(&self, what: &str) -> Error {
+        let version = self.shared().known().capabilities().version();
+        Error::Unsupported {
+            what: what.to_owned(),
+            version: version.map_or_else(|| "(version unknown)".to_owned(), |v| v.to_string()),
+        }
+    }
+
     async fn call_if_known<R>(&self, request: R) -> Result<R::Reply>
     where
         R: Request + Into<HostRequest>,
@@ -145,8 +154,16 @@ impl Handle {
     /// Ends the running turn and drops queued messages (2.1.325).
     ///
     /// # Errors
-    /// As [`Handle::call`].
+    /// As [`Handle::call`]; an older CLI, which would run the queued messages, is not interrupted.
     pub async fn interrupt_all(&self) -> Result<InterruptReceipt> {
+        if !self
+            .shared()
+            .known()
+            .capabilities()
+            .interrupt_cancels_queued()
+        {
+            return Err(self.lacks("an interrupt that drops queued messages"));
+        }
         let request = Interrupt {
             cancel_queued: Some(true),
             ..Interrupt::default()
@@ -330,14 +347,34 @@ impl Handle {
     /// [`crate::Options::file_checkpointing`]; with `dry_run` it only says what would change.
     ///
     /// # Errors
-    /// As [`Handle::call`].
+    /// As [`Handle::call`]. 2.0.75 knows no dry run and would do it at once: it is not asked, nor is a CLI whose
+    /// version is not known yet.
     pub async fn rewind_files(&self, message: &str, dry_run: bool) -> Result<RewindFilesReply> {
+        if dry_run && !self.shared().known().capabilities().rewinds_dry() {
+            return Err(self.lacks("a dry run of rewind_files"));
+        }
         let request = RewindFiles {
             user_message_id: message.into(),
             dry_run: dry_run.then_some(true),
             extra: Extra::default(),
         };
-        self.call(request).await
+        let timeout = self.shared().config.control_timeout;
+        let success = self
+            .ask(RewindFiles::SUBTYPE, request.into(), timeout)
+            .await?;
+        if success.response.is_some() {
+            return read_reply(RewindFiles::SUBTYPE, success);
+        }
+        // 2.0.75 says only that it was done.
+        Ok(RewindFilesReply {
+            can_rewind: true,
+            error: None,
+            files_changed: None,
+            insertions: None,
+            deletions: None,
+            skipped_links: None,
+            extra: Extra::default(),
+        })
     }
 
     /// Takes back a queued message (2.1.325). False: it runs already, or is not known.
@@ -421,7 +458,11 @@ impl Handle {
             task_id: task.into(),
             extra: Extra::default(),
         };
-        self.call_if_known(request).await.map(drop)
+        self.call_if_known(request).await?;
+        // 2.1.62 says no more about a task that was stopped.
+        self.shared().known().task_stopped(task);
+        self.shared().touch();
+        Ok(())
     }
 
     /// Moves what runs in the foreground to the background: one call, or all (2.1.325).

@@ -104,7 +104,10 @@ impl Query {
     /// As [`Query::text`], and when the answer is no `T`.
     #[cfg(feature = "mcp")]
     pub async fn json<T: DeserializeOwned + schemars::JsonSchema>(mut self) -> Result<T> {
-        let schema = schemars::schema_for!(T);
+        // The CLI knows draft 7 alone, and does not start with a schema that names a later one.
+        let schema = schemars::generate::SchemaSettings::draft07()
+            .into_generator()
+            .into_root_schema_for::<T>();
         let schema = countersign_wire::Json::of(&schema)?;
         self = self.json_schema(schema);
         let outcome = self.finish().await?;

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use countersign_wire::content::ContentBlock;
 use countersign_wire::decode::{DecodeError, decode};
 use countersign_wire::route::{Route, Text};
 use countersign_wire::{CliMessage, Json};
@@ -374,6 +375,35 @@ impl Frame {
         decode(self.line())
     }
 
+    /// The piece of text that a delta of the model's stream adds, for showing an answer as it comes. Needs
+    /// [`crate::Claude::include_partial_messages`].
+    pub fn text_delta(&self) -> Option<String> {
+        if self.kind() != Kind::StreamEvent {
+            return None;
+        }
+        let glance: DeltaGlance = self.view().glance()?;
+        glance.event.delta.text
+    }
+
+    /// The text of a completed block of the model's answer.
+    pub fn assistant_text(&self) -> Option<String> {
+        if self.kind() != Kind::Assistant {
+            return None;
+        }
+        let CliMessage::Assistant(message) = self.message().ok()? else {
+            return None;
+        };
+        let texts = message
+            .message
+            .content
+            .iter()
+            .filter_map(|block| match block {
+                ContentBlock::Text(block) => Some(block.text.as_str()),
+                _ => None,
+            });
+        Some(texts.collect::<String>()).filter(|text| !text.is_empty())
+    }
+
     /// The line as JSON that is carried, whatever it means.
     ///
     /// # Errors
@@ -381,6 +411,23 @@ impl Frame {
     pub fn json(&self) -> Result<Json, serde_json::Error> {
         serde_json::from_slice(self.line())
     }
+}
+
+/// Where the text of a delta stands.
+#[derive(serde::Deserialize)]
+struct DeltaGlance {
+    event: DeltaEventGlance,
+}
+
+#[derive(serde::Deserialize)]
+struct DeltaEventGlance {
+    delta: DeltaTextGlance,
+}
+
+#[derive(serde::Deserialize)]
+struct DeltaTextGlance {
+    #[serde(default)]
+    text: Option<String>,
 }
 
 impl fmt::Debug for Frame {
@@ -417,6 +464,21 @@ mod tests {
         assert_eq!(frame.parent_tool_use_id().as_deref(), Some("p"));
         assert_eq!(frame.subtype(), None);
         assert_eq!(frame.position(), 7);
+    }
+
+    #[test]
+    fn the_text_of_deltas_and_blocks_is_at_hand() {
+        let delta = frame(
+            r#"{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"gr\u00fc\u00df"}},"session_id":"s","parent_tool_use_id":null,"uuid":"u"}"#,
+        );
+        assert_eq!(delta.text_delta().as_deref(), Some("grüß"));
+        assert_eq!(delta.assistant_text(), None);
+        let start = frame(r#"{"type":"stream_event","event":{"type":"message_stop"}}"#);
+        assert_eq!(start.text_delta(), None);
+        let block = frame(
+            r#"{"type":"assistant","message":{"id":"m","role":"assistant","model":"m","content":[{"type":"text","text":"hello"}],"stop_reason":null,"stop_sequence":null,"type":"message","usage":{"input_tokens":1,"output_tokens":1}},"parent_tool_use_id":null,"session_id":"s","uuid":"u"}"#,
+        );
+        assert_eq!(block.assistant_text().as_deref(), Some("hello"));
     }
 
     #[test]

@@ -132,6 +132,11 @@ impl Known {
         }
     }
 
+    /// A task was stopped at our wish.
+    pub(crate) fn task_stopped(&mut self, id: &str) {
+        self.tasks.remove(id);
+    }
+
     /// The whole set of background tasks.
     pub(crate) fn task_list(&mut self, tasks: Vec<TaskGlance>) {
         self.has_task_list = true;

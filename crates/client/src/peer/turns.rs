@@ -116,10 +116,13 @@ impl<T> Turns<T> {
         self.open.iter().any(|open| open.uuid == uuid)
     }
 
-    /// An interrupt was asked for: it concerns what runs now.
+    /// An interrupt was asked for: it concerns what runs now. Older versions echo a message only some way into its
+    /// answer, so while none is known to run it is the oldest.
     pub(crate) fn interrupted(&mut self) {
-        for open in &mut self.open {
-            open.was_interrupted |= open.stage == Stage::Started || !self.acknowledges;
+        let is_known = self.open.iter().any(|open| open.stage == Stage::Started);
+        for (index, open) in self.open.iter_mut().enumerate() {
+            let is_next = !is_known && index == 0;
+            open.was_interrupted |= open.stage == Stage::Started || is_next || !self.acknowledges;
         }
     }
 
@@ -260,6 +263,24 @@ mod tests {
         );
         turns.lifecycle("b", "started");
         assert_eq!(turns.result(&["b"]), [("b", ANSWERED)]);
+    }
+
+    #[test]
+    fn an_interrupt_before_the_echo_marks_the_oldest() {
+        let mut turns = turns(&["first"]);
+        turns.replayed("first");
+        turns.result(&[]);
+        turns.sent("a".into(), "a");
+        turns.sent("b".into(), "b");
+        turns.interrupted();
+        turns.replayed("a");
+        let was_interrupted = true;
+        assert_eq!(
+            turns.result(&[]),
+            [("a", Verdict::Answered { was_interrupted })]
+        );
+        turns.replayed("b");
+        assert_eq!(turns.result(&[]), [("b", ANSWERED)]);
     }
 
     #[test]

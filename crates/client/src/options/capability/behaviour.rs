@@ -155,6 +155,11 @@ impl Capabilities {
         self.says("interrupt_cancel_queued_v1") || self.since(V2_1_325)
     }
 
+    /// Whether `rewind_files` knows a dry run. 2.0.75 passes over the field and rewinds.
+    pub fn rewinds_dry(&self) -> bool {
+        self.since(V2_1_62)
+    }
+
     /// Whether replayed lines carry `isReplay`. On 1.0.128 they do not and are told by their uuid.
     pub fn marks_replays(&self) -> bool {
         self.since(V2_0_75)

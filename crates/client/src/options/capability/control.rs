@@ -16,13 +16,13 @@ const SINCE_2_0_75: &[&str] = &[
     "mcp_status",
     "mcp_set_servers",
     "mcp_message",
+    "rewind_files",
 ];
 
-/// Measured on 2.1.62, not there on 2.0.75. `rewind_files` is known to 2.0.75, which always refuses it.
+/// Measured on 2.1.62, not there on 2.0.75.
 const SINCE_2_1_62: &[&str] = &[
     "mcp_reconnect",
     "mcp_toggle",
-    "rewind_files",
     "apply_flag_settings",
     "stop_task",
 ];

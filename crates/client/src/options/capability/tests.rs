@@ -87,6 +87,9 @@ rows! {
 
     version_mode_replies: mode_replies                          => [2, 2, 2, 2, 1, 1, 1];
     version_unknown_mode: refuses_unknown_mode                  => [N, N, N, N, N, N, Y];
+    version_auto_is_a_word_only: lacks_mode(&PermissionMode::Auto) => [N, Y, Y, Y, Y, N, N];
+    version_other_modes_are_words: lacks_mode(&"banana".into()) => [N, Y, Y, Y, Y, Y, N];
+    version_rewind_dry_run: rewinds_dry                         => [N, N, N, N, Y, Y, Y];
     version_bypass_without_flag: bypass_needs_allow_flag        => [Y, Y, N, N, N, Y, Y];
     version_status_on_mode_change: status_on_mode_change        => [N, N, N, N, N, Y, Y];
     version_status_in_turn: status_on_mode_change_in_turn       => [N, N, N, N, Y, Y, Y];
@@ -129,7 +132,7 @@ rows! {
     control_set_model: has_control("set_model")
         => [Unmeasured, Unmeasured, Yes, Yes, Yes, Yes, Yes];
     control_rewind_files: has_control("rewind_files")
-        => [Unmeasured, No, No, Unmeasured, Yes, Yes, Yes];
+        => [Unmeasured, Unmeasured, Yes, Yes, Yes, Yes, Yes];
     control_stop_task: has_control("stop_task")
         => [Unmeasured, No, No, Unmeasured, Yes, Yes, Yes];
     control_end_session: has_control("end_session")
