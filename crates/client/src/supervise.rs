@@ -23,6 +23,10 @@ use crate::peer::driver::{self, Source};
 /// somebody it started.
 const STDOUT_AFTER_EXIT: Duration = Duration::from_millis(500);
 
+/// How long the exit may come after the end of stdout. The kernel closes the files of a dying process before its exit can
+/// be seen; without this moment an agent that died would be taken for one that we ended.
+const EXIT_AFTER_STDOUT: Duration = Duration::from_secs(1);
+
 /// The wish to end, with the graces to grant.
 pub(crate) type EndWish = watch::Receiver<Option<Graces>>;
 
@@ -66,7 +70,10 @@ async fn watch_process(
         _ = process.wait() => None,
         graces = wanted(wish, graces, shared) => Some(graces),
         // A CLI that closed its stdout says no more: it is over, or has to be.
-        _ = &mut reader.0 => Some(Graces { interrupt: Duration::ZERO, result: Duration::ZERO, ..graces }),
+        _ = &mut reader.0 => match timeout(EXIT_AFTER_STDOUT, process.wait()).await {
+            Ok(_) => None,
+            Err(_) => Some(Graces { interrupt: Duration::ZERO, result: Duration::ZERO, ..graces }),
+        },
     };
     let mut ended_by = None;
     let mut swept = 0;

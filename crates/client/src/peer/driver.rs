@@ -90,6 +90,7 @@ pub(crate) async fn read(shared: &Arc<Shared>, mut source: Source) -> Option<io:
     let mut driver = Driver {
         shared,
         position: 0,
+        has_spoken: false,
         effects: Vec::new(),
     };
     let mut cutter = Cutter::new(shared.config.max_line);
@@ -121,6 +122,8 @@ struct Driver<'a> {
     shared: &'a Arc<Shared>,
     /// Number of the next event.
     position: u64,
+    /// The model has said something since the turn began.
+    has_spoken: bool,
     effects: Vec<Effect>,
 }
 
@@ -189,6 +192,10 @@ impl Driver<'_> {
                 self.user(view);
                 Fate::Event
             }
+            Kind::Assistant => {
+                self.has_spoken = true;
+                Fate::Event
+            }
             Kind::CommandLifecycle => {
                 self.lifecycle(view);
                 Fate::Event
@@ -230,6 +237,7 @@ impl Driver<'_> {
         let mut not_taken = None;
         match &*subtype {
             "init" => {
+                self.has_spoken = false;
                 let init = view.glance::<InitGlance>().unwrap_or_default();
                 not_taken = self.shared.known().init(init, session_id());
             }
@@ -315,7 +323,7 @@ impl Driver<'_> {
         let errors = glance.errors.clone().unwrap_or_default();
         self.shared.known().result(session_id, errors);
         let answered = glance.answered();
-        let ended = self.shared.turns().result(&answered);
+        let ended = self.shared.turns().result(&answered, self.has_spoken);
         let line = match ended.is_empty() {
             true => Bytes::new(),
             false => Bytes::copy_from_slice(view.line()),

@@ -50,6 +50,8 @@ pub(crate) struct Turns<T> {
     ended: VecDeque<String>,
     /// The CLI tells by uuid which message it takes up.
     acknowledges: bool,
+    /// It does so by `command_lifecycle`, which leaves out none.
+    has_lifecycle: bool,
 }
 
 impl<T> Default for Turns<T> {
@@ -58,6 +60,7 @@ impl<T> Default for Turns<T> {
             open: Vec::new(),
             ended: VecDeque::new(),
             acknowledges: false,
+            has_lifecycle: false,
         }
     }
 }
@@ -86,6 +89,7 @@ impl<T> Turns<T> {
     /// `command_lifecycle`.
     pub(crate) fn lifecycle(&mut self, uuid: &str, state: &str) -> Option<(T, Verdict)> {
         self.acknowledges = true;
+        self.has_lifecycle = true;
         let index = self.open.iter().position(|open| open.uuid == uuid)?;
         let stage = self.open[index].stage;
         match (state, stage) {
@@ -127,7 +131,10 @@ impl<T> Turns<T> {
     }
 
     /// A result came. Returns who is answered by it; nobody, if the CLI had started that turn by itself.
-    pub(crate) fn result(&mut self, answered: &[&str]) -> Vec<(T, Verdict)> {
+    ///
+    /// Older versions do not echo a prompt that a hook blocks: a turn in which the model said nothing (`has_spoken`) and
+    /// that answers no other message is that of the oldest. A turn that starts by itself has the model speak.
+    pub(crate) fn result(&mut self, answered: &[&str], has_spoken: bool) -> Vec<(T, Verdict)> {
         self.acknowledges |= !answered.is_empty();
         let mut ended = Vec::new();
         let mut index = 0;
@@ -140,7 +147,8 @@ impl<T> Turns<T> {
             }
         }
         // A CLI that acknowledges nothing (none that was measured) leaves only the order to go by.
-        if ended.is_empty() && !self.acknowledges && !self.open.is_empty() {
+        let goes_by_order = !self.acknowledges || (!has_spoken && !self.has_lifecycle);
+        if ended.is_empty() && goes_by_order && !self.open.is_empty() {
             ended.push(self.answer(0));
         }
         ended
@@ -186,21 +194,21 @@ mod tests {
     fn a_result_nobody_asked_for_answers_nobody() {
         let mut turns = turns(&["a"]);
         turns.lifecycle("a", "started");
-        assert_eq!(turns.result(&["a"]), [("a", ANSWERED)]);
+        assert_eq!(turns.result(&["a"], true), [("a", ANSWERED)]);
         turns.sent("b".into(), "b");
-        assert_eq!(turns.result(&[]), []);
+        assert_eq!(turns.result(&[], true), []);
         turns.lifecycle("b", "started");
-        assert_eq!(turns.result(&["b"]), [("b", ANSWERED)]);
+        assert_eq!(turns.result(&["b"], true), [("b", ANSWERED)]);
     }
 
     #[test]
     fn an_echo_is_enough_on_older_versions() {
         let mut turns = turns(&["a", "b"]);
         turns.replayed("a");
-        assert_eq!(turns.result(&[]), [("a", ANSWERED)]);
-        assert_eq!(turns.result(&[]), []);
+        assert_eq!(turns.result(&[], true), [("a", ANSWERED)]);
+        assert_eq!(turns.result(&[], true), []);
         turns.replayed("b");
-        assert_eq!(turns.result(&[]), [("b", ANSWERED)]);
+        assert_eq!(turns.result(&[], true), [("b", ANSWERED)]);
     }
 
     #[test]
@@ -209,7 +217,7 @@ mod tests {
         turns.replayed("a");
         turns.sent("b".into(), "b");
         turns.replayed("b");
-        assert_eq!(turns.result(&[]), [("a", ANSWERED), ("b", ANSWERED)]);
+        assert_eq!(turns.result(&[], true), [("a", ANSWERED), ("b", ANSWERED)]);
     }
 
     #[test]
@@ -218,7 +226,7 @@ mod tests {
         turns.lifecycle("a", "queued");
         turns.lifecycle("a", "started");
         turns.lifecycle("b", "queued");
-        assert_eq!(turns.result(&["a"]), [("a", ANSWERED)]);
+        assert_eq!(turns.result(&["a"], true), [("a", ANSWERED)]);
         assert_eq!(turns.lifecycle("a", "completed"), None);
         assert_eq!(turns.open(), 1);
     }
@@ -237,7 +245,7 @@ mod tests {
     fn a_repeated_uuid_that_is_only_echoed_is_no_turn() {
         let mut turns = turns(&["a"]);
         turns.replayed("a");
-        assert_eq!(turns.result(&[]), [("a", ANSWERED)]);
+        assert_eq!(turns.result(&[], true), [("a", ANSWERED)]);
         turns.sent("a".into(), "again");
         assert_eq!(turns.replayed("a"), Some(("again", Verdict::Duplicate)));
     }
@@ -258,36 +266,48 @@ mod tests {
         turns.interrupted();
         let was_interrupted = true;
         assert_eq!(
-            turns.result(&["a"]),
+            turns.result(&["a"], true),
             [("a", Verdict::Answered { was_interrupted })]
         );
         turns.lifecycle("b", "started");
-        assert_eq!(turns.result(&["b"]), [("b", ANSWERED)]);
+        assert_eq!(turns.result(&["b"], true), [("b", ANSWERED)]);
     }
 
     #[test]
     fn an_interrupt_before_the_echo_marks_the_oldest() {
         let mut turns = turns(&["first"]);
         turns.replayed("first");
-        turns.result(&[]);
+        turns.result(&[], true);
         turns.sent("a".into(), "a");
         turns.sent("b".into(), "b");
         turns.interrupted();
         turns.replayed("a");
         let was_interrupted = true;
         assert_eq!(
-            turns.result(&[]),
+            turns.result(&[], true),
             [("a", Verdict::Answered { was_interrupted })]
         );
         turns.replayed("b");
-        assert_eq!(turns.result(&[]), [("b", ANSWERED)]);
+        assert_eq!(turns.result(&[], true), [("b", ANSWERED)]);
+    }
+
+    #[test]
+    fn a_silent_turn_answers_a_message_that_was_not_echoed() {
+        let mut turns = turns(&["a"]);
+        turns.replayed("a");
+        assert_eq!(turns.result(&[], true), [("a", ANSWERED)]);
+        turns.sent("blocked".into(), "blocked");
+        assert_eq!(turns.result(&[], false), [("blocked", ANSWERED)]);
+        turns.sent("queued".into(), "queued");
+        turns.lifecycle("a", "completed");
+        assert_eq!(turns.result(&[], false), []);
     }
 
     #[test]
     fn a_cli_that_acknowledges_nothing_is_matched_in_order() {
         let mut turns = turns(&["a", "b"]);
-        assert_eq!(turns.result(&[]), [("a", ANSWERED)]);
-        assert_eq!(turns.result(&[]), [("b", ANSWERED)]);
-        assert_eq!(turns.result(&[]), []);
+        assert_eq!(turns.result(&[], true), [("a", ANSWERED)]);
+        assert_eq!(turns.result(&[], true), [("b", ANSWERED)]);
+        assert_eq!(turns.result(&[], true), []);
     }
 }
