@@ -13,7 +13,7 @@ use crate::report::{Report, Strictness};
 use crate::summary::Summary;
 use crate::tidy;
 use crate::tools::DENY;
-use crate::workspace::{PROFILE, Workspace};
+use crate::workspace::{FEATURES, PROFILE, Workspace};
 
 /// Whether the product's binary is there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +136,8 @@ fn format(workspace: &Workspace) -> anyhow::Result<Outcome> {
 fn clippy(workspace: &Workspace) -> anyhow::Result<Outcome> {
     let cargo = workspace
         .cargo()
-        .args(["clippy", "--workspace", "--all-targets"]);
+        .args(["clippy", "--workspace", "--all-targets"])
+        .args(FEATURES);
     let status = cargo
         .args(["--profile", PROFILE, "--", "-D", "warnings"])
         .run()?;
@@ -148,6 +149,7 @@ fn clippy(workspace: &Workspace) -> anyhow::Result<Outcome> {
 
 fn docs(workspace: &Workspace) -> anyhow::Result<Outcome> {
     let cargo = workspace.cargo().args(["doc", "--workspace", "--no-deps"]);
+    let cargo = cargo.args(FEATURES);
     let cargo = cargo
         .args(["--profile", PROFILE])
         .env("RUSTDOCFLAGS", "-Dwarnings");

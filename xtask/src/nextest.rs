@@ -7,7 +7,7 @@ use anyhow::Context as _;
 
 use crate::process::Cmd;
 use crate::report::Report;
-use crate::workspace::{PROFILE, Workspace};
+use crate::workspace::{FEATURES, PROFILE, Workspace};
 
 /// Set in .config/nextest.toml; relative to the root, wherever cargo's own target folder is.
 const JUNIT: &str = "target/nextest/ci/junit.xml";
@@ -27,6 +27,7 @@ pub(crate) fn run(
         fs::remove_file(&junit).with_context(|| format!("cannot remove {}", junit.display()))?;
     }
     let cargo = workspace.cargo().args(["nextest", "run", "--workspace"]);
+    let cargo = cargo.args(FEATURES);
     let cargo = cargo.args([
         "--cargo-profile",
         PROFILE,
@@ -58,6 +59,7 @@ pub(crate) fn run(
 /// Runs the examples in the documentation.
 pub(crate) fn doctests(workspace: &Workspace, report: &mut Report) -> anyhow::Result<()> {
     let cargo = workspace.cargo().args(["test", "--doc", "--workspace"]);
+    let cargo = cargo.args(FEATURES);
     let (status, stdout) = cargo.args(["--profile", PROFILE, "--no-fail-fast"]).tee()?;
     let counted = count_libtest(&stdout);
     let clean = counted.failed.is_empty();

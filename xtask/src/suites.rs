@@ -6,6 +6,7 @@
 
 use countersign_testkit::fetch::Pinned;
 
+use crate::conformance;
 use crate::fetch::Item;
 use crate::tools::{DENY, NEXTEST, Tool};
 
@@ -42,6 +43,8 @@ pub(crate) enum Work {
     Check,
     /// The tests that match a nextest filter.
     Tests(&'static str),
+    /// The client's tests on the real CLIs, and the page made of them.
+    Conformance,
     /// The tests that no other suite claims, and the doctests.
     Unclaimed,
     /// Every fuzz target over its seeds, without new inputs.
@@ -100,20 +103,33 @@ pub(crate) const SUITES: &[Suite] = &[
         "real-cli 2.1.325",
         "the real CLI on the scripted model: newest pinned version",
         &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
-        "binary(real_cli) & test(/^v2_1_325::/) - test(other_user)",
+        "(binary(real_cli) | binary(history_real)) & test(/^v2_1_325::/) - test(other_user)",
     ),
     real_cli(
         "real-cli 2.1.62",
         "the same scenarios on an older version",
         &[Need::Tool(&NEXTEST), Need::Claude("2.1.62")],
-        "binary(real_cli) & test(/^v2_1_62::/) - test(other_user)",
+        "(binary(real_cli) | binary(history_real)) & test(/^v2_1_62::/) - test(other_user)",
     ),
     real_cli(
         "real-cli 2.0.75",
         "the same scenarios on the oldest supported version",
         &[Need::Tool(&NEXTEST), Need::Claude("2.0.75")],
-        "binary(real_cli) & test(/^v2_0_75::/) - test(other_user)",
+        "(binary(real_cli) | binary(history_real)) & test(/^v2_0_75::/) - test(other_user)",
     ),
+    Suite {
+        name: "conformance",
+        part: "real CLI",
+        what: "the client on every pinned version, and docs/conformance.md as it says",
+        needs: &[
+            Need::Tool(&NEXTEST),
+            Need::Claude("2.1.325"),
+            Need::Claude("2.1.62"),
+            Need::Claude("2.0.75"),
+        ],
+        work: Work::Conformance,
+        when: When::Always,
+    },
     real_cli(
         "isolation",
         "nothing of the caller is visible to the real CLI, and nothing of it stays behind",
@@ -146,6 +162,7 @@ pub(crate) const SUITES: &[Suite] = &[
 pub(crate) fn unclaimed_filter() -> String {
     let claimed = SUITES.iter().filter_map(|suite| match suite.work {
         Work::Tests(filter) => Some(format!("({filter})")),
+        Work::Conformance => Some(format!("({})", conformance::FILTER)),
         _ => None,
     });
     format!("not ({})", claimed.collect::<Vec<_>>().join(" | "))
@@ -218,7 +235,7 @@ impl Need {
 impl Work {
     fn uses_the_build(self) -> bool {
         match self {
-            Work::Check | Work::Tests(_) | Work::Unclaimed => true,
+            Work::Check | Work::Tests(_) | Work::Conformance | Work::Unclaimed => true,
             Work::Build | Work::FuzzSeeds => false,
         }
     }

@@ -12,8 +12,8 @@ use crate::process::Cmd;
 use crate::report::{Report, Strictness, Verdict};
 use crate::suites::{self, Need, SUITES, Suite, Work};
 use crate::summary::Summary;
-use crate::workspace::{PROFILE, Workspace};
-use crate::{check, fuzz, nextest};
+use crate::workspace::{FEATURES, PROFILE, Workspace};
+use crate::{check, conformance, fuzz, nextest};
 
 /// `cargo xtask test`. Whether the run succeeded.
 pub(crate) fn command(
@@ -86,7 +86,8 @@ pub(crate) fn list(workspace: &Workspace, format: Format) -> anyhow::Result<()> 
 pub(crate) fn build(workspace: &Workspace) -> anyhow::Result<bool> {
     let cargo = workspace
         .cargo()
-        .args(["build", "--workspace", "--profile", PROFILE]);
+        .args(["build", "--workspace", "--profile", PROFILE])
+        .args(FEATURES);
     let status = cargo
         .args(["--lib", "--bins", "--tests", "--examples"])
         .run()?;
@@ -150,6 +151,7 @@ fn work(
         }
         Work::Check => check::run(workspace, fetched, check::Binary::Built, report),
         Work::Tests(filter) => nextest::run(workspace, filter, &suite.env(), report),
+        Work::Conformance => conformance::suite(workspace, &suite.env(), report),
         Work::Unclaimed => {
             nextest::run(workspace, &suites::unclaimed_filter(), &suite.env(), report)?;
             nextest::doctests(workspace, report)
