@@ -4,9 +4,11 @@
 //! exit codes are 0 (yes), 1 (no, or an error), 2 (wrong arguments), 77 (skipped: something needed is
 //! not on this machine).
 
+mod bench;
 mod budget;
 mod check;
 mod cli_docs;
+mod conformance;
 mod fetch;
 mod fuzz;
 mod fuzz_seeds;
@@ -26,6 +28,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::bench::Bench;
 use crate::fuzz::Fuzzed;
 use crate::out::Format;
 use crate::report::Strictness;
@@ -93,6 +96,12 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Runs the client on every pinned CLI and writes docs/conformance.md of what was seen.
+    Conformance {
+        /// Write nothing; fail if the page is out of date
+        #[arg(long)]
+        check: bool,
+    },
     /// Runs a benchmark and prints its table.
     Bench {
         /// Which one
@@ -127,12 +136,6 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
-}
-
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Bench {
-    /// Reading the wire: pass-through, typed decode, and what they are measured against
-    Wire,
 }
 
 fn main() -> ExitCode {
@@ -183,7 +186,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             true
         }
         Command::Record { args } => record(workspace, &args)?,
-        Command::Bench { name, args } => bench(workspace, name, &args)?,
+        Command::Conformance { check } => conformance::command(workspace, check)?,
+        Command::Bench { name, args } => bench::command(workspace, name, &args)?,
         Command::Fuzz {
             list: true, json, ..
         } => {
@@ -236,16 +240,6 @@ fn record(workspace: &Workspace, args: &[String]) -> anyhow::Result<bool> {
         .cargo()
         .args(["run", "--quiet", "--profile", PROFILE]);
     let cargo = cargo.args(["--package", "countersign-testkit", "--bin", "record", "--"]);
-    Ok(cargo.args(args).hand_over()?.success())
-}
-
-fn bench(workspace: &Workspace, name: Bench, args: &[String]) -> anyhow::Result<bool> {
-    let (package, bench) = match name {
-        Bench::Wire => ("countersign-wire", "wire"),
-    };
-    let cargo = workspace
-        .cargo()
-        .args(["bench", "--package", package, "--bench", bench, "--"]);
     Ok(cargo.args(args).hand_over()?.success())
 }
 

@@ -1,0 +1,216 @@
+//! The other hosts: where their benchmark is, and getting them ready.
+//!
+//! Owns the copy of the benchmark in the target folder and the SDKs in the cache. Invariants: the benchmark's own folder is
+//! only read; a peer that cannot be had is left out with a line, never an error.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+
+use super::runs::{self, Run, Step};
+use crate::out;
+use crate::process::Cmd;
+use crate::workspace::Workspace;
+
+const TYPESCRIPT: &str = "@anthropic-ai/claude-agent-sdk";
+const TYPESCRIPT_VERSION: &str = "0.3.325";
+const PYTHON: &str = "claude-agent-sdk";
+const PYTHON_VERSION: &str = "0.2.182";
+
+/// Built as the other hosts are: thin LTO, one unit.
+const PROFILE: &str = "dist";
+const HOST: &str = "countersign-bench-host";
+
+/// Everything that can be run, ready.
+#[derive(Debug)]
+pub(super) struct Peers {
+    script: PathBuf,
+    work: PathBuf,
+    host: PathBuf,
+    typescript: Option<PathBuf>,
+    python: Option<PathBuf>,
+}
+
+impl Peers {
+    pub(super) fn prepare(workspace: &Workspace, folder: Option<&Path>) -> anyhow::Result<Self> {
+        let folder = find(workspace, folder)?;
+        let work = workspace.target.join("peerbench");
+        if work.to_string_lossy().contains(char::is_whitespace) {
+            // Its runner splits command lines at blanks.
+            bail!(
+                "{} has a blank in it: choose another CARGO_TARGET_DIR",
+                work.display()
+            );
+        }
+        let source = work.join("source");
+        copy(&folder, &source).with_context(|| format!("cannot copy {}", folder.display()))?;
+        Ok(Self {
+            script: source.join("run.sh"),
+            work,
+            host: build(workspace)?,
+            typescript: left_out("the TypeScript SDK", typescript(workspace)),
+            python: left_out("the Python SDK", python(workspace)),
+        })
+    }
+
+    /// Runs one step and reads its raw results.
+    pub(super) fn run(&self, step: &Step) -> anyhow::Result<Vec<Run>> {
+        out::heading(format_args!("{step}"));
+        let host = self.host.display();
+        let ours = format!(
+            "{}={host}\n{}={host} --typed\n{}={host} --threads",
+            runs::OURS,
+            runs::OURS_TYPED,
+            runs::OURS_THREADS
+        );
+        let mut command = Cmd::new("bash")
+            .arg(&self.script)
+            .env("EXTRA_PEERS", ours)
+            .env("PEERBENCH_WORK", &self.work)
+            .env("CARGO_TARGET_DIR", self.work.join("target"))
+            .env("PEERS", step.peers)
+            .env("MODES", step.modes.join(","))
+            .env("ROUNDS", step.rounds.to_string())
+            .env("PIN", step.placement.word())
+            // Only for its own head line, which is not used here.
+            .env("LIMIT_LINES", "100000");
+        for (name, value) in step.sizes {
+            command = command.env(name, value);
+        }
+        if let Some(sdk) = &self.typescript {
+            command = command.env("PEER_TS_SDK", sdk);
+        }
+        if let Some(python) = &self.python {
+            command = command.env("PEER_PYTHON", python);
+        }
+        if !command.run()?.success() {
+            bail!("the peer benchmark failed: see above");
+        }
+        let raw = self.work.join("out/raw.jsonl");
+        let text = std::fs::read_to_string(&raw)
+            .with_context(|| format!("no raw results in {}", raw.display()))?;
+        runs::read(&text)
+    }
+}
+
+fn find(workspace: &Workspace, folder: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let folder = match folder {
+        Some(folder) => folder.to_owned(),
+        None => workspace.root.join("../shared/bench"),
+    };
+    if !folder.join("run.sh").is_file() {
+        bail!(
+            "no peer benchmark in {}: name its folder (the one with run.sh) by --peers",
+            folder.display()
+        );
+    }
+    Ok(folder.canonicalize()?)
+}
+
+/// Copies what is not there yet or has changed, so that nothing is built twice.
+fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+            continue;
+        }
+        let contents = std::fs::read(entry.path())?;
+        if std::fs::read(&target).ok().as_ref() != Some(&contents) {
+            std::fs::write(&target, contents)?;
+        }
+    }
+    Ok(())
+}
+
+fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let cargo = workspace
+        .cargo()
+        .args(["build", "--profile", PROFILE, "--package", HOST]);
+    if !cargo.run()?.success() {
+        bail!("{HOST} does not build");
+    }
+    Ok(workspace.target.join(PROFILE).join(HOST))
+}
+
+fn left_out(who: &str, found: anyhow::Result<PathBuf>) -> Option<PathBuf> {
+    match found {
+        Ok(path) => Some(path),
+        Err(error) => {
+            out::note(format_args!("{who} is left out: {error:#}"));
+            None
+        }
+    }
+}
+
+fn typescript(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let folder = workspace
+        .cache
+        .join(format!("peers/typescript-{TYPESCRIPT_VERSION}"));
+    let package = folder.join("node_modules").join(TYPESCRIPT);
+    if !package.join("sdk.mjs").is_file() {
+        std::fs::create_dir_all(&folder)?;
+        // Without the CLI that it would bring along.
+        Cmd::new("npm")
+            .args([
+                "install",
+                "--omit=optional",
+                "--no-audit",
+                "--no-fund",
+                "--prefix",
+            ])
+            .arg(&folder)
+            .arg(format!("{TYPESCRIPT}@{TYPESCRIPT_VERSION}"))
+            .read()?;
+    }
+    Ok(package)
+}
+
+fn python(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let folder = workspace
+        .cache
+        .join(format!("peers/python-{PYTHON_VERSION}"));
+    let python = folder.join("bin/python");
+    let has_sdk = || {
+        Cmd::new(&python)
+            .args(["-c", "import claude_agent_sdk"])
+            .read()
+    };
+    if has_sdk().is_err() {
+        Cmd::new("python3")
+            .args(["-m", "venv"])
+            .arg(&folder)
+            .read()?;
+        Cmd::new(&python)
+            .args(["-m", "pip", "install", "--quiet"])
+            .arg(format!("{PYTHON}=={PYTHON_VERSION}"))
+            .read()?;
+        has_sdk()?;
+    }
+    Ok(python)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_has_every_file_and_leaves_those_alone_that_are_the_same() {
+        let from = tempfile::tempdir().unwrap();
+        let to = tempfile::tempdir().unwrap();
+        std::fs::create_dir(from.path().join("core")).unwrap();
+        std::fs::write(from.path().join("run.sh"), "run").unwrap();
+        std::fs::write(from.path().join("core/Cargo.toml"), "new").unwrap();
+        let target = to.path().join("copy");
+        copy(from.path(), &target).unwrap();
+        let written = |name: &str| target.join(name).metadata().unwrap().modified().unwrap();
+        let before = written("run.sh");
+        std::fs::write(from.path().join("core/Cargo.toml"), "newer").unwrap();
+        copy(from.path(), &target).unwrap();
+        assert_eq!(written("run.sh"), before);
+        let copied = std::fs::read_to_string(target.join("core/Cargo.toml")).unwrap();
+        assert_eq!(copied, "newer");
+    }
+}
