@@ -37,14 +37,11 @@ pub enum EndedBy {
 }
 
 impl Closed {
-    /// Whether it ended well: exit code 0, or by our own hand.
+    /// Whether it ended well: by our own hand, or unasked with exit code 0. A CLI that we asked to end exits with 1 if its
+    /// last turn had failed or was interrupted; that is no fault of the ending.
     pub fn is_clean(&self) -> bool {
-        match self.ended_by {
-            Some(EndedBy::Term | EndedBy::Kill) => true,
-            Some(EndedBy::Eof) | None => {
-                self.signal.is_none() && self.code.unwrap_or(0) == 0 && self.transport.is_none()
-            }
-        }
+        let ended_well = self.signal.is_none() && self.code.unwrap_or(0) == 0;
+        self.transport.is_none() && (self.ended_by.is_some() || ended_well)
     }
 
     /// The last line of stderr that is not blank, for messages of one line.

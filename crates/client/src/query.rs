@@ -104,8 +104,12 @@ impl Query {
     /// As [`Query::text`], and when the answer is no `T`.
     #[cfg(feature = "mcp")]
     pub async fn json<T: DeserializeOwned + schemars::JsonSchema>(mut self) -> Result<T> {
-        // The CLI knows draft 7 alone, and does not start with a schema that names a later one.
+        // The CLI knows draft 7 alone, and does not start with a schema that names a later one. Up to 2.1.62 it silently
+        // leaves out a schema with a `format` in it, be it `uint32` or `date`.
+        let mut no_formats = schemars::transform::RestrictFormats::default();
+        no_formats.infer_from_meta_schema = false;
         let schema = schemars::generate::SchemaSettings::draft07()
+            .with_transform(no_formats)
             .into_generator()
             .into_root_schema_for::<T>();
         let schema = countersign_wire::Json::of(&schema)?;

@@ -27,8 +27,19 @@ pub fn to_line<M: Message>(message: &M) -> Result<Vec<u8>, serde_json::Error> {
 /// When `message` has no JSON form, such as a map whose keys are not strings.
 pub fn to_ascii<T: Serialize + ?Sized>(message: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut out = Vec::with_capacity(256);
-    message.serialize(&mut Serializer::with_formatter(&mut out, Ascii))?;
+    append_ascii(&mut out, message)?;
     Ok(out)
+}
+
+/// Appends the JSON of `message` in ASCII to `out`, for a line that is put together from parts.
+///
+/// # Errors
+/// When `message` has no JSON form; `out` then holds a part of it.
+pub fn append_ascii<T: Serialize + ?Sized>(
+    out: &mut Vec<u8>,
+    message: &T,
+) -> Result<(), serde_json::Error> {
+    message.serialize(&mut Serializer::with_formatter(out, Ascii))
 }
 
 struct Ascii;
@@ -66,6 +77,10 @@ impl Formatter for Ascii {
 
 /// Writes `text` with each character beyond ASCII as `\uXXXX`, a surrogate pair above the first plane.
 fn escape_into<W: ?Sized + Write>(writer: &mut W, text: &str) -> io::Result<()> {
+    // Most text is plain, and finding that out takes many bytes at a time.
+    if text.is_ascii() {
+        return writer.write_all(text.as_bytes());
+    }
     let mut rest = text;
     while let Some(at) = rest.bytes().position(|byte| !byte.is_ascii()) {
         let (plain, tail) = rest.split_at(at);

@@ -206,9 +206,9 @@ impl Place {
         };
         let name = route.kind.raw();
         // Escapes in a `type` are legal JSON, if nothing the CLI writes.
-        let kind = match name.contains(&b'\\') {
-            false => Kind::of(name),
-            true => Kind::of(route.kind.get().as_bytes()),
+        let kind = match memchr::memchr(b'\\', name) {
+            None => Kind::of(name),
+            Some(_) => Kind::of(route.kind.get().as_bytes()),
         };
         Self {
             line: place,
@@ -285,8 +285,12 @@ impl<'a> View<'a> {
 
 /// The text of a JSON string, given as it stands between its quotes.
 fn plain(raw: &[u8]) -> Cow<'_, str> {
-    if !raw.contains(&b'\\') {
-        return String::from_utf8_lossy(raw);
+    if memchr::memchr(b'\\', raw).is_none() {
+        // Checking is much cheaper than mending, and there is hardly ever anything to mend.
+        return match std::str::from_utf8(raw) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(raw),
+        };
     }
     let quoted = format!("\"{}\"", String::from_utf8_lossy(raw));
     match serde_json::from_str::<String>(&quoted) {

@@ -6,8 +6,9 @@
 
 use bytes::{Buf as _, Bytes, BytesMut};
 
-/// Room for the first read after a pause: most lines fit.
-const SMALL_READ: usize = 8 << 10;
+/// Room for the first read after a pause: most single lines fit, and an allocator hands it out and takes it back at no
+/// cost worth naming, which is not so for a few kilobytes.
+const SMALL_READ: usize = 1000;
 
 /// Room for a read while much is coming.
 const LARGE_READ: usize = 64 << 10;

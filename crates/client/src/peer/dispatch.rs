@@ -4,6 +4,7 @@
 //! run in tasks of their own. Invariants: every request gets an answer; a callback that panics or is dropped refuses; a
 //! request nobody knows gets an error, never silence.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use countersign_wire::control::{
     HookCallback, RequestUserDialog, RequestUserDialogReply,
 };
 use countersign_wire::decode::decode;
-use countersign_wire::permission::{PermissionResult, PermissionUpdate};
+use countersign_wire::permission::PermissionUpdate;
 use countersign_wire::{CliMessage, Extra, Json};
 use serde::Serialize;
 use tracing::Instrument as _;
@@ -37,30 +38,28 @@ const DROPPED: &str =
 
 /// Takes a `control_request`. What is worth telling comes back.
 pub(super) fn question(shared: &Arc<Shared>, view: View<'_>, position: u64) -> Option<Notice> {
-    let subtype = view.subtype().unwrap_or_default().into_owned();
+    let subtype = subtype_of(view);
     let Some(id) = view.request_id() else {
         return Some(Notice::BrokenQuestion {
-            subtype,
+            subtype: subtype.into_owned(),
             reason: "it has no request_id, so it cannot be answered".to_owned(),
         });
     };
-    let id = id.into_owned();
-    let slot = Slot::new(
-        id.clone(),
-        subtype.clone(),
-        position,
-        Arc::downgrade(shared),
-    );
+    let slot = Slot::new(&id, subtype.clone(), position, Arc::downgrade(shared));
     let slot = Arc::new(slot);
     match shared.questions.open(&slot) {
         Opened::Yes => {}
-        Opened::Repeated => return Some(Notice::RepeatedQuestion { request_id: id }),
+        Opened::Repeated => {
+            let request_id = id.into_owned();
+            return Some(Notice::RepeatedQuestion { request_id });
+        }
         Opened::TooMany => {
             let line = countersign_wire::control::ControlResponse::error(
-                id.as_str(),
+                &*id,
                 "too many questions are open",
             );
             let _ = shared.write(&line.into());
+            let subtype = subtype.into_owned();
             return Some(Notice::TooManyQuestions { subtype });
         }
     }
@@ -72,6 +71,7 @@ pub(super) fn question(shared: &Arc<Shared>, view: View<'_>, position: u64) -> O
                 Ok(_) => "no control_request".to_owned(),
             };
             refuse_broken(shared, slot, view, &reason);
+            let subtype = subtype.into_owned();
             return Some(Notice::BrokenQuestion { subtype, reason });
         }
     };
@@ -83,10 +83,28 @@ pub(super) fn question(shared: &Arc<Shared>, view: View<'_>, position: u64) -> O
         }
         CliRequest::Elicitation(ask) => elicitation(shared, slot, *ask),
         CliRequest::RequestUserDialog(ask) => dialog(shared, slot, ask),
-        CliRequest::Internal(_) | CliRequest::Unknown(_) => other(shared, slot, subtype, view),
+        CliRequest::Internal(_) | CliRequest::Unknown(_) => {
+            other(shared, slot, subtype.into_owned(), view);
+        }
         _ => drop(Responder::new(slot, unsupported(&subtype))),
     }
     None
+}
+
+/// The `subtype` of a request, without a copy of the usual ones.
+fn subtype_of(view: View<'_>) -> Cow<'static, str> {
+    const USUAL: [&str; 5] = [
+        "can_use_tool",
+        "hook_callback",
+        "mcp_message",
+        "elicitation",
+        "request_user_dialog",
+    ];
+    let usual = USUAL.into_iter().find(|usual| view.is_subtype(usual));
+    usual.map_or_else(
+        || Cow::Owned(view.subtype().unwrap_or_default().into_owned()),
+        Cow::Borrowed,
+    )
 }
 
 /// A question that was open before this host came: told with the reply to `initialize`.
@@ -110,7 +128,7 @@ fn unsupported(subtype: &str) -> Fallback {
 fn refuse_broken(shared: &Shared, slot: Arc<Slot>, view: View<'_>, reason: &str) {
     let reason = format!("cannot read this request: {reason}");
     let fallback = match view.subtype().as_deref() {
-        Some("can_use_tool") => denial("The question could not be read."),
+        Some("can_use_tool") => Fallback::Deny("The question could not be read."),
         Some("hook_callback") => match view.glance().and_then(|ask| broken_hook(shared, &ask)) {
             Some(event) => hook_refusal(&event, HOOK_UNREAD, reason),
             None => Fallback::Error(reason),
@@ -137,11 +155,6 @@ fn hook_refusal(event: &str, refused: &str, error: String) -> Fallback {
         Some(output) => fallback_of(&output),
         None => Fallback::Error(error),
     }
-}
-
-fn denial(message: &str) -> Fallback {
-    let deny = PermissionResult::deny(message);
-    Json::of(&deny).map_or(Fallback::Error(message.to_owned()), Fallback::Reply)
 }
 
 fn fallback_of(reply: &impl Serialize) -> Fallback {
@@ -176,11 +189,11 @@ fn permission(shared: &Arc<Shared>, slot: Arc<Slot>, ask: CanUseTool, position: 
             true => DROPPED,
             false => NOBODY,
         };
-        let responder = Responder::new(slot, denial(message));
+        let responder = Responder::new(slot, Fallback::Deny(message));
         let question = PermissionQuestion::new(request, responder);
         return pass_on(shared, Question::Permission(question));
     };
-    let responder = Responder::new(Arc::clone(&slot), denial(DROPPED));
+    let responder = Responder::new(Arc::clone(&slot), Fallback::Deny(DROPPED));
     let span = tracing::debug_span!(
         "permission",
         tool = request.tool_name,
@@ -216,7 +229,22 @@ pub(crate) fn settle(
             shared.known().want_mode(&mode);
         }
     }
+    if updates.is_empty() && decision.is_plain_allow() {
+        // The usual answer, without a copy of the input.
+        return responder.reply(&PlainAllow {
+            behavior: "allow",
+            updated_input: &request.input,
+        });
+    }
     responder.reply(&decision.into_result(&request.input, updates))
+}
+
+/// An allow of what was asked, in the form that every version takes.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PlainAllow<'a> {
+    behavior: &'static str,
+    updated_input: &'a Json,
 }
 
 /// Leaves out what would make this version refuse the whole answer, and says so.

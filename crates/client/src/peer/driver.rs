@@ -295,7 +295,10 @@ impl Driver<'_> {
             return;
         };
         if let (Some(uuid), Some(state)) = (glance.command_uuid, glance.state) {
-            let ended = self.shared.turns().lifecycle(&uuid, &state);
+            let is_in_turn = self.shared.known().is_in_turn();
+            let mut turns = self.shared.turns();
+            let ended = turns.lifecycle(&uuid, &state, is_in_turn);
+            drop(turns);
             self.ended(ended);
         }
     }

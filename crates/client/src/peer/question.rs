@@ -4,7 +4,9 @@
 //! at most once; an unanswered one that is dropped is refused in the safe way for its kind; one that the CLI withdrew
 //! cannot be answered, and its holder learns so.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -13,7 +15,8 @@ use countersign_wire::Json;
 use countersign_wire::control::{
     Elicitation, ElicitationAction, ElicitationReply, RequestUserDialog, RequestUserDialogReply,
 };
-use countersign_wire::write::to_ascii;
+use countersign_wire::permission::PermissionResult;
+use countersign_wire::write::append_ascii;
 use serde::Serialize;
 use tokio::sync::Notify;
 
@@ -177,6 +180,8 @@ pub struct Withdrawn;
 /// What is sent for a question that nobody answers.
 #[derive(Debug, Clone)]
 pub(crate) enum Fallback {
+    /// A denial with this text for the model.
+    Deny(&'static str),
     /// A reply that refuses.
     Reply(Json),
     /// An error.
@@ -185,8 +190,8 @@ pub(crate) enum Fallback {
 
 /// One open question.
 pub(crate) struct Slot {
-    id: String,
-    subtype: String,
+    id: Arc<str>,
+    subtype: Cow<'static, str>,
     position: u64,
     asked: Instant,
     is_withdrawn: AtomicBool,
@@ -195,9 +200,14 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    pub(crate) fn new(id: String, subtype: String, position: u64, shared: Weak<Shared>) -> Self {
+    pub(crate) fn new(
+        id: &str,
+        subtype: Cow<'static, str>,
+        position: u64,
+        shared: Weak<Shared>,
+    ) -> Self {
         Self {
-            id,
+            id: id.into(),
             subtype,
             position,
             asked: Instant::now(),
@@ -294,14 +304,10 @@ impl Responder {
     /// # Errors
     /// When the question was withdrawn.
     pub fn reply<T: Serialize + ?Sized>(mut self, reply: &T) -> Result<(), Withdrawn> {
-        match to_ascii(reply) {
-            Ok(reply) => {
-                self.fallback = None;
-                send(&self.slot, &Outgoing::Reply(&reply))
-            }
-            // What has no JSON form cannot be sent; dropping refuses.
-            Err(_) => Err(Withdrawn),
-        }
+        // What has no JSON form cannot be sent; dropping refuses.
+        let line = answer_line(&self.slot.id, Outcome::Success, reply).map_err(|_| Withdrawn)?;
+        self.fallback = None;
+        send(&self.slot, line)
     }
 
     /// Answers with an error. The CLI takes it as a refusal where it asked to act.
@@ -309,8 +315,9 @@ impl Responder {
     /// # Errors
     /// When the question was withdrawn.
     pub fn error(mut self, message: &str) -> Result<(), Withdrawn> {
+        let line = answer_line(&self.slot.id, Outcome::Error, message).map_err(|_| Withdrawn)?;
         self.fallback = None;
-        send(&self.slot, &Outgoing::Error(message))
+        send(&self.slot, line)
     }
 
     /// Lets the question stay open without an answer, for another host to answer.
@@ -330,67 +337,68 @@ impl Drop for Responder {
         let refuses = self
             .shared()
             .is_some_and(|shared| shared.config.refuses_dropped);
-        let refused = match self.fallback.take().filter(|_| refuses) {
+        let id = &self.slot.id;
+        let line = match self.fallback.take().filter(|_| refuses) {
             None => return,
-            Some(Fallback::Error(message)) => send(&self.slot, &Outgoing::Error(&message)),
-            Some(Fallback::Reply(reply)) => match to_ascii(&reply) {
-                Ok(reply) => send(&self.slot, &Outgoing::Reply(&reply)),
-                Err(_) => send(&self.slot, &Outgoing::Error("no answer")),
-            },
+            Some(Fallback::Deny(message)) => {
+                answer_line(id, Outcome::Success, &PermissionResult::deny(message))
+            }
+            Some(Fallback::Reply(reply)) => answer_line(id, Outcome::Success, &reply),
+            Some(Fallback::Error(message)) => answer_line(id, Outcome::Error, &message),
         };
+        let refused = line
+            .map_err(|_| Withdrawn)
+            .and_then(|line| send(&self.slot, line));
         if refused.is_ok() {
             tracing::debug!(
-                request_id = self.slot.id,
-                subtype = self.slot.subtype,
+                request_id = &*self.slot.id,
+                subtype = &*self.slot.subtype,
                 "a question was dropped and refused"
             );
         }
     }
 }
 
-enum Outgoing<'a> {
-    Reply(&'a [u8]),
-    Error(&'a str),
+#[derive(Clone, Copy)]
+enum Outcome {
+    Success,
+    Error,
 }
 
 /// Writes the answer if the question is still open.
-fn send(slot: &Arc<Slot>, outgoing: &Outgoing<'_>) -> Result<(), Withdrawn> {
+fn send(slot: &Arc<Slot>, line: Vec<u8>) -> Result<(), Withdrawn> {
     let shared = slot.shared.upgrade().ok_or(Withdrawn)?;
-    if !shared.questions().close(&slot.id, slot) {
+    if !shared.questions().close(slot) {
         return Err(Withdrawn);
     }
-    let line = answer_line(&slot.id, outgoing);
     shared.outbox().put(line).map_err(|_| Withdrawn)
 }
 
-/// The envelope is the same for every answer, so it is written as text around the reply.
-fn answer_line(id: &str, outgoing: &Outgoing<'_>) -> Vec<u8> {
-    let id = to_ascii(id).unwrap_or_default();
-    let (subtype, field, body) = match outgoing {
-        Outgoing::Reply(reply) => ("success", "response", std::borrow::Cow::Borrowed(*reply)),
-        Outgoing::Error(message) => (
-            "error",
-            "error",
-            std::borrow::Cow::Owned(to_ascii(*message).unwrap_or_default()),
-        ),
+/// The envelope is the same for every answer, so it is written as text around the body.
+fn answer_line<T: Serialize + ?Sized>(
+    id: &str,
+    outcome: Outcome,
+    body: &T,
+) -> Result<Vec<u8>, serde_json::Error> {
+    let (subtype, field): (&[u8], &[u8]) = match outcome {
+        Outcome::Success => (b"success", b",\"response\":"),
+        Outcome::Error => (b"error", b",\"error\":"),
     };
-    let mut line = Vec::with_capacity(96 + id.len() + body.len());
+    let mut line = Vec::with_capacity(512);
     line.extend_from_slice(b"{\"type\":\"control_response\",\"response\":{\"subtype\":\"");
-    line.extend_from_slice(subtype.as_bytes());
+    line.extend_from_slice(subtype);
     line.extend_from_slice(b"\",\"request_id\":");
-    line.extend_from_slice(&id);
-    line.extend_from_slice(b",\"");
-    line.extend_from_slice(field.as_bytes());
-    line.extend_from_slice(b"\":");
-    line.extend_from_slice(&body);
+    append_ascii(&mut line, id)?;
+    line.extend_from_slice(field);
+    append_ascii(&mut line, body)?;
     line.extend_from_slice(b"}}\n");
-    line
+    Ok(line)
 }
 
 /// The questions that are open.
 #[derive(Default)]
 pub(crate) struct Questions {
-    open: Mutex<HashMap<String, Arc<Slot>>>,
+    open: Mutex<HashMap<Arc<str>, Arc<Slot>>>,
 }
 
 /// What became of a question that came in.
@@ -402,27 +410,31 @@ pub(crate) enum Opened {
 }
 
 impl Questions {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Slot>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Slot>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn open(&self, slot: &Arc<Slot>) -> Opened {
         let mut open = self.lock();
-        if open.contains_key(&slot.id) {
-            return Opened::Repeated;
+        let count = open.len();
+        match open.entry(Arc::clone(&slot.id)) {
+            Entry::Occupied(_) => Opened::Repeated,
+            Entry::Vacant(_) if count >= MOST_OPEN => Opened::TooMany,
+            Entry::Vacant(free) => {
+                free.insert(Arc::clone(slot));
+                Opened::Yes
+            }
         }
-        if open.len() >= MOST_OPEN {
-            return Opened::TooMany;
-        }
-        open.insert(slot.id.clone(), Arc::clone(slot));
-        Opened::Yes
     }
 
     /// Takes the question off the list. False: it was not there any more, or is another one under the same id.
-    fn close(&self, id: &str, slot: &Arc<Slot>) -> bool {
+    fn close(&self, slot: &Arc<Slot>) -> bool {
         let mut open = self.lock();
-        match open.get(id) {
-            Some(found) if Arc::ptr_eq(found, slot) => open.remove(id).is_some(),
+        match open.entry(Arc::clone(&slot.id)) {
+            Entry::Occupied(found) if Arc::ptr_eq(found.get(), slot) => {
+                found.remove();
+                true
+            }
             _ => false,
         }
     }
@@ -458,10 +470,10 @@ mod tests {
 
     #[test]
     fn the_envelope_written_as_text_is_the_one_of_the_wire() {
-        let reply = to_ascii(&serde_json::json!({"behavior": "deny", "message": "é"})).unwrap();
+        let reply = serde_json::json!({"behavior": "deny", "message": "é"});
         for line in [
-            answer_line("a\"b", &Outgoing::Reply(&reply)),
-            answer_line("ü", &Outgoing::Error("nö\n")),
+            answer_line("a\"b", Outcome::Success, &reply).unwrap(),
+            answer_line("ü", Outcome::Error, "nö\n").unwrap(),
         ] {
             assert!(line.is_ascii() && line.ends_with(b"}}\n"));
             let message: HostMessage = decode(&line[..line.len() - 1]).unwrap();

@@ -86,8 +86,14 @@ impl<T> Turns<T> {
         self.open.len()
     }
 
-    /// `command_lifecycle`.
-    pub(crate) fn lifecycle(&mut self, uuid: &str, state: &str) -> Option<(T, Verdict)> {
+    /// `command_lifecycle`. A message that was taken into a running turn (`is_in_turn`) is completed before the result
+    /// that answers it.
+    pub(crate) fn lifecycle(
+        &mut self,
+        uuid: &str,
+        state: &str,
+        is_in_turn: bool,
+    ) -> Option<(T, Verdict)> {
         self.acknowledges = true;
         self.has_lifecycle = true;
         let index = self.open.iter().position(|open| open.uuid == uuid)?;
@@ -97,6 +103,7 @@ impl<T> Turns<T> {
                 self.open[index].stage = Stage::Started;
                 None
             }
+            ("completed", Stage::Started) if is_in_turn => None,
             ("completed", Stage::Started) => Some(self.end(index, Verdict::NoTurn)),
             ("completed", Stage::Sent) => Some(self.end(index, Verdict::Duplicate)),
             ("cancelled" | "discarded" | "refused", _) => Some(self.end(index, Verdict::Cancelled)),
@@ -193,11 +200,11 @@ mod tests {
     #[test]
     fn a_result_nobody_asked_for_answers_nobody() {
         let mut turns = turns(&["a"]);
-        turns.lifecycle("a", "started");
+        turns.lifecycle("a", "started", true);
         assert_eq!(turns.result(&["a"], true), [("a", ANSWERED)]);
         turns.sent("b".into(), "b");
         assert_eq!(turns.result(&[], true), []);
-        turns.lifecycle("b", "started");
+        turns.lifecycle("b", "started", true);
         assert_eq!(turns.result(&["b"], true), [("b", ANSWERED)]);
     }
 
@@ -221,22 +228,44 @@ mod tests {
     }
 
     #[test]
+    fn a_folded_message_waits_for_the_result_though_it_is_completed_before() {
+        let mut turns = turns(&["a", "b"]);
+        turns.lifecycle("a", "started", true);
+        turns.lifecycle("b", "started", true);
+        assert_eq!(turns.lifecycle("b", "completed", true), None);
+        assert_eq!(
+            turns.result(&["a", "b"], true),
+            [("a", ANSWERED), ("b", ANSWERED)]
+        );
+    }
+
+    #[test]
+    fn a_message_that_is_completed_while_no_turn_runs_has_none() {
+        let mut turns = turns(&["a"]);
+        turns.lifecycle("a", "started", false);
+        assert_eq!(
+            turns.lifecycle("a", "completed", false),
+            Some(("a", Verdict::NoTurn))
+        );
+    }
+
+    #[test]
     fn a_queued_message_waits_through_the_results_of_others() {
         let mut turns = turns(&["a", "b"]);
-        turns.lifecycle("a", "queued");
-        turns.lifecycle("a", "started");
-        turns.lifecycle("b", "queued");
+        turns.lifecycle("a", "queued", true);
+        turns.lifecycle("a", "started", true);
+        turns.lifecycle("b", "queued", true);
         assert_eq!(turns.result(&["a"], true), [("a", ANSWERED)]);
-        assert_eq!(turns.lifecycle("a", "completed"), None);
+        assert_eq!(turns.lifecycle("a", "completed", true), None);
         assert_eq!(turns.open(), 1);
     }
 
     #[test]
     fn a_repeated_uuid_that_only_completes_is_no_turn() {
         let mut turns = turns(&["a"]);
-        turns.lifecycle("a", "queued");
+        turns.lifecycle("a", "queued", true);
         assert_eq!(
-            turns.lifecycle("a", "completed"),
+            turns.lifecycle("a", "completed", true),
             Some(("a", Verdict::Duplicate))
         );
     }
@@ -254,7 +283,7 @@ mod tests {
     fn a_message_taken_back_ends_without_a_turn() {
         let mut turns = turns(&["a"]);
         assert_eq!(
-            turns.lifecycle("a", "cancelled"),
+            turns.lifecycle("a", "cancelled", true),
             Some(("a", Verdict::Cancelled))
         );
     }
@@ -262,14 +291,14 @@ mod tests {
     #[test]
     fn an_interrupt_marks_what_runs_and_not_what_is_queued() {
         let mut turns = turns(&["a", "b"]);
-        turns.lifecycle("a", "started");
+        turns.lifecycle("a", "started", true);
         turns.interrupted();
         let was_interrupted = true;
         assert_eq!(
             turns.result(&["a"], true),
             [("a", Verdict::Answered { was_interrupted })]
         );
-        turns.lifecycle("b", "started");
+        turns.lifecycle("b", "started", true);
         assert_eq!(turns.result(&["b"], true), [("b", ANSWERED)]);
     }
 
@@ -299,7 +328,7 @@ mod tests {
         turns.sent("blocked".into(), "blocked");
         assert_eq!(turns.result(&[], false), [("blocked", ANSWERED)]);
         turns.sent("queued".into(), "queued");
-        turns.lifecycle("a", "completed");
+        turns.lifecycle("a", "completed", true);
         assert_eq!(turns.result(&[], false), []);
     }
 

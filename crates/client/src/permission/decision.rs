@@ -114,6 +114,11 @@ impl Decision {
         matches!(self.kind, DecisionKind::Allow { .. })
     }
 
+    /// Whether it lets the call run as it was asked, with nothing changed (updates were taken out before).
+    pub(crate) fn is_plain_allow(&self) -> bool {
+        matches!(self.kind, DecisionKind::Allow { input: None, .. })
+    }
+
     pub(crate) fn take_updates(&mut self) -> Vec<PermissionUpdate> {
         match &mut self.kind {
             DecisionKind::Allow { updates, .. } => std::mem::take(updates),
