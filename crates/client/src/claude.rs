@@ -33,7 +33,8 @@ pub struct Bounds {
     pub queue_bytes: usize,
     /// What may wait to be written, in bytes (64 MiB). Beyond it [`crate::Error::Backlog`].
     pub outbox_bytes: usize,
-    /// The longest line that is taken (256 MiB). Beyond it [`crate::Event::TooLong`].
+    /// The longest line that is taken (256 MiB, the CLI's own bound). Beyond it [`crate::Event::TooLong`]; a question in
+    /// such a line is not answered, so lower it with care.
     pub max_line: usize,
     /// How long a control request waits (60 s). Then [`crate::Error::TimedOut`].
     pub control_timeout: Duration,
@@ -230,6 +231,9 @@ impl Claude {
     }
 
     /// Builds the session on a connection without a greeting, for recordings and for agents that were greeted before.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
     pub fn attach(self, peer: Peer) -> Session {
         let (setup, _) = self.setup(Terms::default(), Initialize::default());
         peer.start(setup).open(None)

@@ -206,7 +206,7 @@ impl Handle {
         if !announces {
             return Ok(ModeTaken::Accepted);
         }
-        let taken = |known: &crate::peer::known::Known| known.mode.as_deref() == Some(&wanted);
+        let taken = |shared: &crate::peer::Shared| shared.known().mode.as_deref() == Some(&wanted);
         match tokio::time::timeout(ANNOUNCEMENT, self.shared().until(taken)).await {
             Ok(seen) => seen.map(|()| ModeTaken::Announced),
             Err(_) => Ok(ModeTaken::Accepted),

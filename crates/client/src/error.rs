@@ -30,6 +30,14 @@ pub enum Error {
     /// The agent ended before it answered `initialize`.
     #[error("claude did not come up: {0}")]
     Handshake(Arc<Closed>),
+    /// The agent did not answer `initialize` in time, and was ended.
+    #[error("claude did not answer the greeting within {after:?}: {closed}")]
+    HandshakeTimedOut {
+        /// How long was waited.
+        after: Duration,
+        /// How it was ended, with what it said on stderr.
+        closed: Arc<Closed>,
+    },
     /// The session to resume does not exist.
     #[error("there is no session {id} to resume here: list sessions, or start without `resume`")]
     NoSuchSession {
@@ -108,18 +116,20 @@ pub enum Error {
 impl Error {
     /// Whether the agent is gone.
     pub fn is_closed(&self) -> bool {
-        matches!(self, Self::Closed(_) | Self::Handshake(_))
+        self.closed().is_some()
     }
 
     /// Whether time ran out.
     pub fn is_timeout(&self) -> bool {
-        matches!(self, Self::TimedOut { .. })
+        matches!(self, Self::TimedOut { .. } | Self::HandshakeTimedOut { .. })
     }
 
     /// How the agent ended, if that is what went wrong.
     pub fn closed(&self) -> Option<&Closed> {
         match self {
-            Self::Closed(closed) | Self::Handshake(closed) => Some(closed),
+            Self::Closed(closed)
+            | Self::Handshake(closed)
+            | Self::HandshakeTimedOut { closed, .. } => Some(closed),
             _ => None,
         }
     }

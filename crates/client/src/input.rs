@@ -11,7 +11,7 @@ use countersign_wire::vocab::Priority;
 use countersign_wire::{Bare, Extra, Nullable};
 
 /// A message to the agent. Made from text by `into()`, or put together from blocks.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Prompt {
     blocks: Vec<ContentBlock>,
     plain: Option<String>,
@@ -20,6 +20,20 @@ pub struct Prompt {
     is_verbatim: bool,
     without_turn: bool,
     is_human: bool,
+}
+
+impl std::fmt::Debug for Prompt {
+    /// What is in a prompt is nobody's business in a log.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prompt")
+            .field("uuid", &self.uuid)
+            .field(
+                "characters",
+                &self.plain.as_ref().map(|text| text.chars().count()),
+            )
+            .field("blocks", &self.blocks.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Prompt {
@@ -118,7 +132,7 @@ impl Prompt {
         self
     }
 
-    /// Adds the message to the conversation without starting a turn (2.1.325).
+    /// Adds the message to the conversation without starting a turn (2.1.325). Its turn ends with an empty success.
     #[must_use]
     pub fn without_turn(mut self) -> Self {
         self.without_turn = true;

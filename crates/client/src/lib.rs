@@ -167,6 +167,8 @@ pub use permission::{
     PermissionRequest, Plan, QuestionForm, Rule, RuleError, Subject, Update,
 };
 pub use query::{Outcome, Query, Run, query};
-pub use session::{Handle, Session};
+pub use session::{Handle, Questions, Session};
 pub use transport::Peer;
 pub use turn::{Turn, TurnFailure, TurnResult, TurnStream};
+pub use wire::Json;
+pub use wire::vocab::PermissionMode;

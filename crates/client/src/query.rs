@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::input::Prompt;
 use crate::options::{Options, option_setters};
 use crate::peer::audience::{Event, Events};
+use crate::peer::batch::Kind;
 use crate::session::Handle;
 use crate::turn::{Turn, TurnResult};
 
@@ -77,6 +78,7 @@ impl Query {
             events,
             outcome: Some(outcome),
             handle,
+            has_result: false,
         })
     }
 
@@ -104,8 +106,8 @@ impl Query {
     /// As [`Query::text`], and when the answer is no `T`.
     #[cfg(feature = "mcp")]
     pub async fn json<T: DeserializeOwned + schemars::JsonSchema>(mut self) -> Result<T> {
-        // The CLI knows draft 7 alone, and does not start with a schema that names a later one. Up to 2.1.62 it silently
-        // leaves out a schema with a `format` in it, be it `uint32` or `date`.
+        // The CLI knows draft 7 alone, and does not start with a schema that names a later one. Older ones silently
+        // leave out a schema with a `format` they do not know: 2.0.75 such as `uint32`, 2.1.62 any.
         let mut no_formats = schemars::transform::RestrictFormats::default();
         no_formats.infer_from_meta_schema = false;
         let schema = schemars::generate::SchemaSettings::draft07()
@@ -173,6 +175,7 @@ pub struct Run {
     events: Events,
     outcome: Option<oneshot::Receiver<Result<Outcome>>>,
     handle: Handle,
+    has_result: bool,
 }
 
 impl Run {
@@ -208,12 +211,14 @@ impl Stream for Run {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Event>>> {
         match std::task::ready!(self.events.poll_event(context)) {
-            Some(Event::Closed(closed)) => {
-                // An agent that was not asked to end, ended without the result.
-                match closed.ended_by.is_none() && !closed.is_clean() {
-                    true => Poll::Ready(Some(Err(Error::Closed(closed)))),
-                    false => Poll::Ready(None),
-                }
+            // Whatever its exit code says: without a result it did not do what was asked.
+            Some(Event::Closed(closed)) => match self.has_result {
+                false => Poll::Ready(Some(Err(Error::Closed(closed)))),
+                true => Poll::Ready(None),
+            },
+            Some(Event::Message(frame)) => {
+                self.has_result |= frame.kind() == Kind::Result;
+                Poll::Ready(Some(Ok(Event::Message(frame))))
             }
             event => Poll::Ready(event.map(Ok)),
         }

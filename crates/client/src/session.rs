@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use countersign_wire::CliMessage;
 use countersign_wire::control::{ControlOutcome, Initialize, InitializeReply, Request as _};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 use uuid::Uuid;
 
 use crate::agent::Graces;
@@ -52,20 +52,19 @@ impl std::ops::Deref for Session {
 /// The questions that no callback answers, in the order they were asked.
 ///
 /// They wait on a lane of their own: they come even if nobody reads the events. Dropping this refuses what comes.
-#[derive(Debug)]
 pub struct Questions {
-    lane: mpsc::UnboundedReceiver<Question>,
+    shared: Arc<Shared>,
 }
 
 impl Questions {
     /// The next question; `None` when there will be none.
     pub async fn next(&mut self) -> Option<Question> {
-        self.lane.recv().await
+        std::future::poll_fn(|context| self.shared.lane.poll_next(context)).await
     }
 
     /// The next question, if one is there already.
     pub fn try_next(&mut self) -> Option<Question> {
-        self.lane.try_recv().ok()
+        self.shared.lane.try_next()
     }
 }
 
@@ -73,10 +72,22 @@ impl futures_core::Stream for Questions {
     type Item = Question;
 
     fn poll_next(
-        mut self: std::pin::Pin<&mut Self>,
+        self: std::pin::Pin<&mut Self>,
         context: &mut std::task::Context<'_>,
     ) -> std::task::Poll<Option<Question>> {
-        self.lane.poll_recv(context)
+        self.shared.lane.poll_next(context)
+    }
+}
+
+impl Drop for Questions {
+    fn drop(&mut self) {
+        self.shared.lane.close();
+    }
+}
+
+impl std::fmt::Debug for Questions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Questions")
     }
 }
 
@@ -110,7 +121,6 @@ impl std::fmt::Debug for Handle {
 /// A connection that was made and has not been greeted.
 pub(crate) struct Greeting {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) lane: mpsc::UnboundedReceiver<Question>,
     pub(crate) end: watch::Sender<Option<Graces>>,
     pub(crate) graces: Graces,
     pub(crate) pid: Option<u32>,
@@ -128,6 +138,12 @@ impl Greeting {
             .ask(Initialize::SUBTYPE, initialize.into(), timeout);
         let outcome = match asking.await {
             Err(Error::Closed(closed)) => return Err(came_down(closed)),
+            // The agent is of no use, and its stderr may say what it waits for.
+            Err(Error::TimedOut { after, .. }) => {
+                self.end.send_replace(Some(Graces::at_once()));
+                let closed = self.shared.ended().await;
+                return Err(Error::HandshakeTimedOut { after, closed });
+            }
             outcome => outcome?,
         };
         let reply = self.read(outcome)?;
@@ -170,6 +186,9 @@ impl Greeting {
 
     /// Opens the session without a greeting, or after it.
     pub(crate) fn open(self, reply: Option<Box<InitializeReply>>) -> Session {
+        let questions = Questions {
+            shared: Arc::clone(&self.shared),
+        };
         let handle = Handle {
             shared: self.shared,
             alive: self.alive,
@@ -184,7 +203,7 @@ impl Greeting {
         Session {
             handle,
             events: self.events,
-            questions: Questions { lane: self.lane },
+            questions,
         }
     }
 }
@@ -244,9 +263,7 @@ impl Handle {
 
     /// Whether nothing is going on: no message without an end, no turn, no background work, no open question.
     pub fn is_idle(&self) -> bool {
-        self.shared.turns().open() == 0
-            && self.shared.questions().count() == 0
-            && self.shared.known().is_idle()
+        self.shared.is_idle()
     }
 
     /// Waits until nothing is going on.
@@ -254,13 +271,7 @@ impl Handle {
     /// # Errors
     /// When the agent ends first.
     pub async fn idle(&self) -> Result<()> {
-        loop {
-            self.shared.until(|known| known.is_idle()).await?;
-            if self.is_idle() {
-                return Ok(());
-            }
-            self.shared.next_change().await?;
-        }
+        self.shared.until(|shared| shared.is_idle()).await
     }
 
     /// How many questions are open.
@@ -287,13 +298,18 @@ impl Handle {
         let message = prompt.into_message(&uuid);
         let (waiter, end) = oneshot::channel();
         // Noted before it is written: the answer may be faster than we are.
-        self.shared.turns().sent(uuid.clone(), waiter);
+        if !self.shared.turns().sent(uuid.clone(), waiter) {
+            return Err(Error::Duplicate { uuid });
+        }
         if starts_turn {
             self.shared.known().sent();
         }
         if let Err(error) = self.shared.write(&message.into()) {
             self.shared.turns().unsent(&uuid);
-            return Err(error);
+            if self.shared.turns().open() == 0 {
+                self.shared.known().nothing_sent();
+            }
+            return Err(self.shared.explained(error).await);
         }
         let span = tracing::info_span!("turn", %uuid, subtype = tracing::field::Empty);
         Ok(Turn::new(uuid, end, Arc::clone(&self.alive), span))
@@ -314,7 +330,12 @@ impl Handle {
         self.shared.outbox().flushed().await;
     }
 
-    /// Another listener, from now on.
+    /// Another listener, from now on, that does not keep the agent alive: for a log that ends when the session does.
+    pub fn watch(&self) -> Events {
+        self.shared.listen(None)
+    }
+
+    /// Another listener, from now on. The agent lives as long as it listens.
     pub fn subscribe(&self) -> Events {
         self.shared.listen(Some(Arc::clone(&self.alive)))
     }

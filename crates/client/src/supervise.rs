@@ -12,9 +12,9 @@ use std::time::Duration;
 use countersign_wire::control::Interrupt;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::agent::{self, AgentProcess, Graces, Rung, Running};
+use crate::agent::{self, AgentProcess, Ended, Graces, Rung, Running};
 use crate::closed::{Closed, EndedBy};
 use crate::peer::Shared;
 use crate::peer::driver::{self, Source};
@@ -52,11 +52,26 @@ pub(crate) async fn supervise(
     let reading = Arc::clone(&shared);
     let reader = tokio::spawn(async move { driver::read(&reading, source).await });
     let mut reader = ReaderGuard(reader);
+    let finish = FinishOnDrop(&shared);
     let closed = match process {
         Some(process) => watch_process(&shared, &mut reader, process, graces, wish).await,
         None => watch_stream(&shared, &mut reader, graces, wish).await,
     };
+    drop(reader);
     shared.finish(closed);
+    drop(finish);
+}
+
+/// When the runtime ends and takes this task with it, whoever waits elsewhere still learns it.
+struct FinishOnDrop<'a>(&'a Shared);
+
+impl Drop for FinishOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.finish(Closed {
+            transport: Some("the runtime of the session ended".to_owned()),
+            ..Closed::default()
+        });
+    }
 }
 
 async fn watch_process(
@@ -64,11 +79,11 @@ async fn watch_process(
     reader: &mut ReaderGuard,
     mut process: AgentProcess,
     graces: Graces,
-    wish: EndWish,
+    mut wish: EndWish,
 ) -> Closed {
     let asked = tokio::select! {
         _ = process.wait() => None,
-        graces = wanted(wish, graces, shared) => Some(graces),
+        graces = wanted(&mut wish, graces, shared) => Some(graces),
         // A CLI that closed its stdout says no more: it is over, or has to be.
         _ = &mut reader.0 => match timeout(EXIT_AFTER_STDOUT, process.wait()).await {
             Ok(_) => None,
@@ -78,19 +93,7 @@ async fn watch_process(
     let mut ended_by = None;
     let mut swept = 0;
     if let Some(graces) = asked {
-        let was_quiet = settle(shared, &graces).await;
-        if !was_quiet && fails_open(shared) {
-            // Up to 2.1.197 a closed stdin turns the denials of hooks into permissions.
-            process.kill();
-        }
-        let background = shared.known().has_background_work();
-        let outbox = Arc::clone(shared.outbox());
-        let mut running = Running {
-            process: &mut process,
-            close: move || outbox.close(),
-            background,
-        };
-        let ended = agent::end(&mut running, &graces).await;
+        let ended = end_process(shared, &mut process, graces, &mut wish).await;
         swept += ended.swept.ended.len();
         ended_by = match ended.rung {
             Rung::StdinClosed => Some(EndedBy::Eof),
@@ -115,16 +118,61 @@ async fn watch_process(
     }
 }
 
+/// Brings the process to its end, step by step. Who asks again, with less patience, is heard.
+async fn end_process(
+    shared: &Arc<Shared>,
+    process: &mut AgentProcess,
+    mut graces: Graces,
+    wish: &mut EndWish,
+) -> Ended {
+    let was_quiet = tokio::select! {
+        was_quiet = settle(shared, &graces) => was_quiet,
+        _ = process.wait() => true,
+        hurried = another(wish) => {
+            graces = hurried;
+            false
+        }
+    };
+    if !was_quiet && fails_open(shared) {
+        // Up to 2.1.197 a closed stdin turns the denials of hooks into permissions.
+        process.kill();
+    }
+    loop {
+        let outbox = Arc::clone(shared.outbox());
+        let mut running = Running {
+            process: &mut *process,
+            close: move || outbox.close(),
+            background: shared.known().has_background_work(),
+        };
+        tokio::select! {
+            ended = agent::end(&mut running, &graces) => return ended,
+            hurried = another(wish) => graces = hurried,
+        }
+    }
+}
+
+/// Waits for a later wish.
+async fn another(wish: &mut EndWish) -> Graces {
+    loop {
+        if wish.changed().await.is_err() {
+            return std::future::pending().await;
+        }
+        if let Some(graces) = *wish.borrow_and_update() {
+            return graces;
+        }
+    }
+}
+
 /// A connection without a process of ours.
 async fn watch_stream(
     shared: &Arc<Shared>,
     reader: &mut ReaderGuard,
     graces: Graces,
-    wish: EndWish,
+    mut wish: EndWish,
 ) -> Closed {
     let broken = tokio::select! {
         broken = &mut reader.0 => broken.ok().flatten(),
-        graces = wanted(wish, graces, shared) => {
+        graces = wanted(&mut wish, graces, shared) => {
             settle(shared, &graces).await;
             shared.outbox().close();
             match timeout(graces.close, &mut reader.0).await {
@@ -141,7 +189,7 @@ async fn watch_stream(
 }
 
 /// Waits until somebody wants the end: by asking for it, or by letting go of the last handle.
-async fn wanted(mut wish: EndWish, graces: Graces, shared: &Shared) -> Graces {
+async fn wanted(wish: &mut EndWish, graces: Graces, shared: &Shared) -> Graces {
     let asked = async {
         loop {
             if let Some(graces) = *wish.borrow_and_update() {
@@ -158,31 +206,50 @@ async fn wanted(mut wish: EndWish, graces: Graces, shared: &Shared) -> Graces {
     }
 }
 
-/// Ends the running turn before stdin is closed. False: it still runs.
+/// Ends what runs before stdin is closed. False: something still runs, or would.
+///
+/// Older CLIs keep their queue over an interrupt, so a queued message becomes the next turn to interrupt.
 async fn settle(shared: &Arc<Shared>, graces: &Graces) -> bool {
-    let is_busy = || shared.known().is_in_turn() || shared.questions().count() > 0;
-    if !is_busy() {
+    if !is_busy(shared) {
         return true;
     }
     if graces.interrupt.is_zero() {
         return false;
     }
     let drops_queue = shared.known().capabilities().interrupt_cancels_queued();
-    let interrupt = Interrupt {
-        cancel_queued: drops_queue.then_some(true),
-        ..Interrupt::default()
-    };
-    let interrupt = interrupt.into();
-    shared.turns().interrupted();
-    if shared
-        .ask("interrupt", interrupt, graces.interrupt)
-        .await
-        .is_err()
-    {
-        return false;
+    let until = Instant::now() + graces.interrupt + graces.result;
+    loop {
+        let interrupt = Interrupt {
+            cancel_queued: drops_queue.then_some(true),
+            ..Interrupt::default()
+        };
+        shared.turns().interrupted();
+        let asking = shared.ask("interrupt", interrupt.into(), graces.interrupt);
+        if asking.await.is_err() {
+            return false;
+        }
+        let quiet = shared.until(|shared| !shared.known().is_in_turn());
+        if timeout_at(until, quiet).await.is_err() {
+            return false;
+        }
+        // What is queued starts in a moment, or was dropped.
+        let moved = shared.until(|shared| shared.known().is_in_turn() || !is_busy(shared));
+        match timeout_at(until, moved).await {
+            Ok(Ok(())) if !is_busy(shared) => return true,
+            Ok(Ok(())) => {}
+            Ok(Err(_)) => return true,
+            Err(_) => return false,
+        }
     }
-    let quiet = shared.until(|known| !known.is_in_turn());
-    timeout(graces.result, quiet).await.is_ok()
+}
+
+/// Whether something runs, is queued or is asked; and where a closed stdin would let calls pass that a hook denies,
+/// whether something would start a turn by itself.
+fn is_busy(shared: &Shared) -> bool {
+    shared.known().is_in_turn()
+        || shared.turns().open() > 0
+        || shared.questions().count() > 0
+        || (fails_open(shared) && shared.known().has_background_work())
 }
 
 fn fails_open(shared: &Shared) -> bool {

@@ -77,7 +77,7 @@ impl Peer {
     /// Starts reading. The session is not greeted yet.
     pub(crate) fn start(self, setup: Setup) -> Greeting {
         let runtime = tokio::runtime::Handle::current();
-        let (shared, lane) = Shared::new(setup.config, setup.handlers, self.sink, runtime);
+        let shared = Shared::new(setup.config, setup.handlers, self.sink, runtime);
         shared.known().start(setup.capabilities);
         let (end, wish) = watch::channel(None);
         let alive = shared.alive();
@@ -97,7 +97,6 @@ impl Peer {
         });
         Greeting {
             shared,
-            lane,
             end,
             graces: setup.graces,
             pid,

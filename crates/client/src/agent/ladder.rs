@@ -30,6 +30,20 @@ pub struct Graces {
     pub kill: Duration,
 }
 
+impl Graces {
+    /// No grace at all: SIGKILL at once.
+    pub fn at_once() -> Self {
+        Graces {
+            interrupt: Duration::ZERO,
+            result: Duration::ZERO,
+            close: Duration::ZERO,
+            background: Duration::ZERO,
+            term: Duration::ZERO,
+            ..Graces::default()
+        }
+    }
+}
+
 impl Default for Graces {
     fn default() -> Self {
         Graces {

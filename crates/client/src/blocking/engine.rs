@@ -109,6 +109,10 @@ impl Drop for Engine {
     fn drop(&mut self) {
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         let session = session.clone();
+        // Not left to the last handle: a handle of the async kind may be held by this very thread.
+        if let Some(session) = &session {
+            session.abandon();
+        }
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(session);
         }

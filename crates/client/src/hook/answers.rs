@@ -108,7 +108,8 @@ impl PreToolUse {
         decided(HookDecision::Deny, Some(reason.into()))
     }
 
-    /// The permission handler is asked, even where it would not be. Only 2.1.325 tells it the reason.
+    /// The permission handler is asked, on 2.1.325 even where it would not be; older versions let a free command run. Only
+    /// 2.1.325 tells the handler the reason.
     pub fn ask(reason: impl Into<String>) -> Answer<Self> {
         decided(HookDecision::Ask, Some(reason.into()))
     }

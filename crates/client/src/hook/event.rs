@@ -72,7 +72,7 @@ events! {
     PreToolUse(PreToolUseInput => PreToolUseOutput);
     /// A tool was called and succeeded.
     PostToolUse(PostToolUseInput => PostToolUseOutput);
-    /// A tool was called and failed (2.1.62 and later).
+    /// A tool was called and failed.
     PostToolUseFailure(PostToolUseFailureInput => PostToolUseFailureOutput);
     /// All calls of one message of the model are done (2.1.325).
     PostToolBatch(PostToolBatchInput => PostToolBatchOutput);

@@ -4,15 +4,15 @@
 //! probe runs under a time limit, reads a bounded amount and leaves no process behind.
 
 use std::fmt;
-use std::process::Stdio;
 use std::str::FromStr;
 use std::time::Duration;
 
+use countersign_process::Marker;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::Command;
 
 use super::env::ChildEnv;
 use super::locate::Located;
+use crate::agent::{AgentProcess, SpawnSpec};
 
 /// How much of either output the probe reads.
 const PROBE_BYTES: u64 = 64 * 1024;
@@ -95,7 +95,7 @@ pub enum ProbeError {
         /// The command.
         command: String,
         /// Why.
-        source: std::io::Error,
+        source: crate::SpawnError,
     },
     /// It did not answer in time and was ended.
     #[error(
@@ -108,12 +108,12 @@ pub enum ProbeError {
         limit: Duration,
     },
     /// It failed.
-    #[error("`{command} --version` ended with {status}: {stderr}")]
+    #[error("`{command} --version` ended with {exit}: {stderr}")]
     Failed {
         /// The command.
         command: String,
         /// How it ended.
-        status: std::process::ExitStatus,
+        exit: String,
         /// The start of what it wrote to stderr.
         stderr: String,
     },
@@ -139,34 +139,40 @@ pub async fn probe_version(
     let command = cli.to_string();
     match tokio::time::timeout(limit, run(cli, env, &command)).await {
         Ok(outcome) => outcome,
-        // Dropping the future dropped the child, which `kill_on_drop` ends.
+        // Dropping the future dropped the process, with everything it had started.
         Err(_) => Err(ProbeError::Timeout { command, limit }),
     }
 }
 
 async fn run(cli: &Located, env: &ChildEnv, command: &str) -> Result<Version, ProbeError> {
-    let start = |source| ProbeError::Start {
+    let spec = SpawnSpec {
+        program: cli.program.clone(),
+        args: cli
+            .args
+            .iter()
+            .cloned()
+            .chain(["--version".into()])
+            .collect(),
+        env: env
+            .iter()
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        cwd: std::env::current_dir().unwrap_or_else(|_| ".".into()),
+        marker: Marker::of(uuid::Uuid::new_v4().as_u128()),
+        on_stderr: None,
+    };
+    let (mut process, pipes) = AgentProcess::spawn(spec).map_err(|source| ProbeError::Start {
         command: command.to_owned(),
         source,
-    };
-    let mut child = Command::new(&cli.program)
-        .args(&cli.args)
-        .arg("--version")
-        .env_clear()
-        .envs(env.iter())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(start)?;
-    let (stdout, stderr) = tokio::join!(head(child.stdout.take()), head(child.stderr.take()));
-    let status = child.wait().await.map_err(start)?;
-    if !status.success() {
+    })?;
+    drop(pipes.stdin);
+    let stdout = head(pipes.stdout).await;
+    let exit = process.wait().await;
+    if exit.code != Some(0) {
         return Err(ProbeError::Failed {
             command: command.to_owned(),
-            status,
-            stderr: excerpt(&stderr),
+            exit: exit.to_string(),
+            stderr: excerpt(&process.stderr()),
         });
     }
     stdout.parse().map_err(|source| ProbeError::Unreadable {
@@ -176,12 +182,10 @@ async fn run(cli: &Located, env: &ChildEnv, command: &str) -> Result<Version, Pr
 }
 
 /// The first bytes of a pipe. Closing it early is fine: a version is short.
-async fn head(pipe: Option<impl AsyncRead + Unpin>) -> String {
+async fn head(pipe: impl AsyncRead + Unpin) -> String {
     let mut bytes = Vec::new();
-    if let Some(pipe) = pipe {
-        // A pipe that breaks has said what it will say; the exit status tells the rest.
-        let _ = pipe.take(PROBE_BYTES).read_to_end(&mut bytes).await;
-    }
+    // A pipe that breaks has said what it will say; the exit status tells the rest.
+    let _ = pipe.take(PROBE_BYTES).read_to_end(&mut bytes).await;
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

@@ -21,6 +21,7 @@ use tracing::Instrument as _;
 use super::batch::{Batch, View};
 use super::glance::RequestGlance;
 use super::notice::Notice;
+use super::outbox::Cargo;
 use super::question::{
     DialogQuestion, ElicitationQuestion, Fallback, Interest, Opened, OtherQuestion, Question,
     Responder, Slot, Withdrawn,
@@ -50,18 +51,18 @@ pub(super) fn question(shared: &Arc<Shared>, view: View<'_>, position: u64) -> O
     match shared.questions.open(&slot) {
         Opened::Yes => {}
         Opened::Repeated => {
-            let request_id = id.into_owned();
+            let request_id = short(&id);
             return Some(Notice::RepeatedQuestion { request_id });
         }
         Opened::TooMany => {
-            let line = countersign_wire::control::ControlResponse::error(
-                &*id,
-                "too many questions are open",
-            );
-            let _ = shared.write(&line.into());
+            // It has no place on the list, so it is refused here and now, in the way that refuses for its kind.
+            if let Ok(line) = refusal(shared, view, "too many questions are open").line(&id) {
+                let _ = shared.outbox.put(line, Cargo::Answer);
+            }
             let subtype = subtype.into_owned();
             return Some(Notice::TooManyQuestions { subtype });
         }
+        Opened::Over => return None,
     }
     let request = match decode::<CliMessage>(view.line()) {
         Ok(CliMessage::ControlRequest(request)) => request.request,
@@ -70,8 +71,9 @@ pub(super) fn question(shared: &Arc<Shared>, view: View<'_>, position: u64) -> O
                 Err(error) => error.to_string(),
                 Ok(_) => "no control_request".to_owned(),
             };
-            refuse_broken(shared, slot, view, &reason);
-            let subtype = subtype.into_owned();
+            let told = format!("cannot read this request: {reason}");
+            drop(Responder::new(slot, refusal(shared, view, &told)));
+            let (subtype, reason) = (short(&subtype), short(&reason));
             return Some(Notice::BrokenQuestion { subtype, reason });
         }
     };
@@ -124,18 +126,22 @@ fn unsupported(subtype: &str) -> Fallback {
     Fallback::Error(format!("Unsupported control request subtype: {subtype}"))
 }
 
-/// Refuses what cannot be read. An error is not enough for a hook: the CLI goes on as if there was none.
-fn refuse_broken(shared: &Shared, slot: Arc<Slot>, view: View<'_>, reason: &str) {
-    let reason = format!("cannot read this request: {reason}");
-    let fallback = match view.subtype().as_deref() {
-        Some("can_use_tool") => Fallback::Deny("The question could not be read."),
+/// What refuses a request that is not passed on. An error is not enough for a hook: the CLI goes on as if there was
+/// none.
+fn refusal(shared: &Shared, view: View<'_>, reason: &str) -> Fallback {
+    match view.subtype().as_deref() {
+        Some("can_use_tool") => Fallback::Deny("The question could not be put to anybody."),
         Some("hook_callback") => match view.glance().and_then(|ask| broken_hook(shared, &ask)) {
-            Some(event) => hook_refusal(&event, HOOK_UNREAD, reason),
-            None => Fallback::Error(reason),
+            Some(event) => hook_refusal(&event, HOOK_UNREAD, reason.to_owned()),
+            None => Fallback::Error(reason.to_owned()),
         },
-        _ => Fallback::Error(reason),
-    };
-    drop(Responder::new(slot, fallback));
+        _ => Fallback::Error(reason.to_owned()),
+    }
+}
+
+/// Enough of a text to tell it by: what the CLI sends may be long, and notices wait for listeners.
+fn short(text: &str) -> String {
+    text.chars().take(200).collect()
 }
 
 /// The event of a `hook_callback` whose input cannot be read.
@@ -163,9 +169,8 @@ fn fallback_of(reply: &impl Serialize) -> Fallback {
 
 /// Puts a question on the stream. Where nobody reads it, dropping it refuses.
 fn pass_on(shared: &Shared, question: Question) {
-    let lane = locked(&shared.lane);
-    if let Some(lane) = lane.as_ref() {
-        let _ = lane.send(question);
+    if shared.handlers.takes_questions {
+        shared.lane.push(question);
     }
 }
 

@@ -179,8 +179,11 @@ impl Driver<'_> {
                 Fate::Taken
             }
             Kind::ControlCancelRequest => {
-                if let Some(id) = view.request_id() {
-                    self.shared.questions.withdraw(&id);
+                if let Some(id) = view.request_id()
+                    && self.shared.questions.withdraw(&id)
+                {
+                    self.shared.lane.forget_withdrawn();
+                    self.shared.touch();
                 }
                 Fate::Taken
             }

@@ -11,6 +11,7 @@ mod dispatch;
 pub(crate) mod driver;
 pub(crate) mod glance;
 pub(crate) mod known;
+pub(crate) mod lane;
 pub(crate) mod notice;
 pub(crate) mod outbox;
 mod pending;
@@ -24,7 +25,7 @@ use std::time::Duration;
 use countersign_wire::HostMessage;
 use countersign_wire::control::{ControlOutcome, HostControlRequest, HostRequest};
 use countersign_wire::write::to_line;
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 
 pub(crate) use dispatch::{reopen, settle};
 
@@ -34,10 +35,11 @@ use crate::handlers::Handlers;
 use crate::turn::TurnEnd;
 use audience::{Audience, Event, Events};
 use known::Known;
+use lane::Lane;
 use notice::Notice;
-use outbox::{Outbox, PutError};
+use outbox::{Cargo, Outbox, PutError};
 use pending::Pending;
-use question::{Question, Questions};
+use question::Questions;
 use turns::Turns;
 
 /// What a peer is told at its start.
@@ -59,6 +61,9 @@ pub(crate) struct Config {
     pub(crate) id_prefix: String,
 }
 
+/// How long the end of an agent is waited for that has closed its stdin.
+const EXPLANATION: Duration = Duration::from_secs(3);
+
 /// The state of one session, shared by its handles, its reader and its questions.
 pub(crate) struct Shared {
     pub(crate) config: Config,
@@ -73,7 +78,7 @@ pub(crate) struct Shared {
     handlers: Handlers,
     #[cfg(feature = "mcp")]
     bridges: Mutex<std::collections::BTreeMap<String, Arc<crate::mcp::Bridge>>>,
-    lane: Mutex<Option<mpsc::UnboundedSender<Question>>>,
+    pub(crate) lane: Lane,
     closed: watch::Sender<Option<Arc<Closed>>>,
     /// Nobody holds the session any more.
     abandoned: Notify,
@@ -90,8 +95,7 @@ pub(crate) struct Alive {
 impl Drop for Alive {
     fn drop(&mut self) {
         if let Some(shared) = self.shared.upgrade() {
-            shared.is_abandoned.store(true, Ordering::Release);
-            shared.abandoned.notify_one();
+            shared.abandon();
         }
     }
 }
@@ -112,10 +116,11 @@ impl Shared {
         handlers: Handlers,
         sink: outbox::Sink,
         runtime: tokio::runtime::Handle,
-    ) -> (Arc<Self>, mpsc::UnboundedReceiver<Question>) {
-        // Not bounded itself: what is in it is open, and the number of open questions is bounded.
-        let (lane, questions) = mpsc::unbounded_channel();
-        let takes_questions = handlers.takes_questions;
+    ) -> Arc<Self> {
+        let lane = Lane::default();
+        if !handlers.takes_questions {
+            lane.close();
+        }
         let outbox = Arc::new(Outbox::new(sink, config.outbox_bytes, runtime.clone()));
         let shared = Arc::new(Self {
             config,
@@ -129,7 +134,7 @@ impl Shared {
             handlers,
             #[cfg(feature = "mcp")]
             bridges: Mutex::default(),
-            lane: Mutex::new(takes_questions.then_some(lane)),
+            lane,
             closed: watch::Sender::new(None),
             abandoned: Notify::new(),
             is_abandoned: AtomicBool::new(false),
@@ -138,7 +143,7 @@ impl Shared {
         });
         #[cfg(feature = "mcp")]
         shared.start_servers();
-        (shared, questions)
+        shared
     }
 
     pub(crate) fn alive(self: &Arc<Self>) -> Arc<Alive> {
@@ -172,17 +177,21 @@ impl Shared {
         self.audience.tell(&Event::Notice(notice));
     }
 
-    /// Tells that a fact changed.
+    /// Tells that a fact changed, if anybody waits for one.
     pub(crate) fn touch(&self) {
-        self.changed.send_replace(());
+        if self.changed.receiver_count() > 0 {
+            self.changed.send_replace(());
+        }
     }
 
     /// Waits until `holds` does, or the agent is gone.
-    pub(crate) async fn until(&self, holds: impl Fn(&Known) -> bool) -> Result<()> {
+    pub(crate) async fn until(&self, holds: impl Fn(&Self) -> bool) -> Result<()> {
+        // Listening begins before the first look, so that no change falls between.
         let mut changed = self.changed.subscribe();
         let mut closed = self.closed.subscribe();
         loop {
-            if holds(&self.known()) {
+            changed.borrow_and_update();
+            if holds(self) {
                 return Ok(());
             }
             if let Some(closed) = closed.borrow_and_update().clone() {
@@ -192,19 +201,6 @@ impl Shared {
                 _ = changed.changed() => {}
                 _ = closed.changed() => {}
             }
-        }
-    }
-
-    /// Waits until some fact changes.
-    pub(crate) async fn next_change(&self) -> Result<()> {
-        let mut changed = self.changed.subscribe();
-        let mut closed = self.closed.subscribe();
-        if self.end().is_some() {
-            return Err(self.gone());
-        }
-        tokio::select! {
-            _ = changed.changed() => Ok(()),
-            _ = closed.changed() => Err(self.gone()),
         }
     }
 
@@ -238,6 +234,12 @@ impl Shared {
         self.closed.borrow().clone()
     }
 
+    /// Nobody holds the session any more, or its holder goes away.
+    pub(crate) fn abandon(&self) {
+        self.is_abandoned.store(true, Ordering::Release);
+        self.abandoned.notify_one();
+    }
+
     /// Waits until nobody holds the session any more.
     pub(crate) async fn abandoned(&self) {
         while !self.is_abandoned.load(Ordering::Acquire) {
@@ -249,9 +251,30 @@ impl Shared {
         Error::Closed(self.end().unwrap_or_default())
     }
 
+    /// Whether nothing is going on: no message without an end, no turn, no background work, no open question.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.turns().open() == 0 && self.questions.count() == 0 && self.known().is_idle()
+    }
+
+    /// The same error, with how the agent ended: that is known a moment after its stdin is found closed.
+    pub(crate) async fn explained(&self, error: Error) -> Error {
+        match error {
+            Error::Closed(_) => match tokio::time::timeout(EXPLANATION, self.ended()).await {
+                Ok(closed) => Error::Closed(closed),
+                Err(_) => error,
+            },
+            error => error,
+        }
+    }
+
     /// Writes one message.
     pub(crate) fn write(&self, message: &HostMessage) -> Result<()> {
-        match self.outbox.put(to_line(message)?) {
+        let cargo = match message {
+            HostMessage::User(_) => Cargo::Message,
+            HostMessage::ControlResponse(_) => Cargo::Answer,
+            _ => Cargo::Request,
+        };
+        match self.outbox.put(to_line(message)?, cargo) {
             Ok(()) => Ok(()),
             Err(PutError::Full) => Err(Error::Backlog),
             Err(PutError::Closed) => Err(self.gone()),
@@ -275,7 +298,10 @@ impl Shared {
             shared: self,
             id: &id,
         };
-        self.write(&HostControlRequest::new(id.as_str(), request).into())?;
+        let request = HostControlRequest::new(id.as_str(), request);
+        if let Err(error) = self.write(&request.into()) {
+            return Err(self.explained(error).await);
+        }
         let answer = match tokio::time::timeout(timeout, receiver).await {
             Ok(Ok(answer)) => answer,
             // The sender is dropped when the agent is gone; how it ended is known a moment later.
@@ -315,7 +341,7 @@ impl Shared {
         self.outbox.cut();
         locked(&self.pending).end();
         self.questions.withdraw_all();
-        locked(&self.lane).take();
+        self.lane.close();
         for waiter in self.turns().abandon() {
             let _ = waiter.send(TurnEnd::Closed(Arc::clone(&closed)));
         }

@@ -2,7 +2,8 @@
 //!
 //! Owns what was handed in and not yet written. A line goes out at once, by the caller's own hand, while the pipe takes
 //! it; what the pipe does not take waits and is written by a task. Invariants: lines never interleave; nothing is
-//! written after the close; what waits is bounded, and a full outbox refuses ([`PutError::Full`]).
+//! written after the close; what waits is bounded: a full outbox refuses messages, and requests some way beyond that
+//! ([`PutError::Full`]). Answers are always taken: there are never more of them than questions that may be open.
 
 use std::collections::VecDeque;
 use std::io;
@@ -23,6 +24,20 @@ pub(crate) enum Sink {
     /// Any other writer.
     Other(BoxedWriter),
 }
+
+/// What a line is, for the bound on what waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cargo {
+    /// A message: refused when much waits.
+    Message,
+    /// A request of ours, such as an interrupt: gets through when messages do not.
+    Request,
+    /// An answer: somebody waits for it.
+    Answer,
+}
+
+/// What may wait beyond the bound for messages.
+const REQUEST_ROOM: usize = 16 << 20;
 
 /// Why a line was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,13 +102,18 @@ impl Outbox {
     }
 
     /// Hands in one whole line. Does not wait.
-    pub(crate) fn put(self: &Arc<Self>, line: Vec<u8>) -> Result<(), PutError> {
+    pub(crate) fn put(self: &Arc<Self>, line: Vec<u8>, cargo: Cargo) -> Result<(), PutError> {
         debug_assert!(line.ends_with(b"\n") && line.is_ascii());
         let mut state = self.lock();
         if state.is_closing || state.is_closed {
             return Err(PutError::Closed);
         }
-        if state.bytes.saturating_add(line.len()) > self.limit && !state.waiting.is_empty() {
+        let room = match cargo {
+            Cargo::Message => self.limit,
+            Cargo::Request => self.limit.saturating_add(REQUEST_ROOM),
+            Cargo::Answer => usize::MAX,
+        };
+        if state.bytes.saturating_add(line.len()) > room && !state.waiting.is_empty() {
             return Err(PutError::Full);
         }
         let mut line = Bytes::from(line);
@@ -288,13 +308,16 @@ mod tests {
             .map(|n| line(b'a' + n % 26, usize::from(n) * 7_000))
             .collect();
         for line in &lines {
-            outbox.put(line.clone()).unwrap();
+            outbox.put(line.clone(), Cargo::Message).unwrap();
         }
         outbox.close();
         let mut read = Vec::new();
         receiver.read_to_end(&mut read).await.unwrap();
         assert_eq!(read, lines.concat());
-        assert_eq!(outbox.put(line(b'z', 1)), Err(PutError::Closed));
+        assert_eq!(
+            outbox.put(line(b'z', 1), Cargo::Message),
+            Err(PutError::Closed)
+        );
     }
 
     #[tokio::test]
@@ -303,7 +326,7 @@ mod tests {
         let outbox = outbox(Sink::Other(Box::new(near)), 1 << 20);
         let lines: Vec<Vec<u8>> = (0..20).map(|n| line(b'a' + n, 50)).collect();
         for line in &lines {
-            outbox.put(line.clone()).unwrap();
+            outbox.put(line.clone(), Cargo::Message).unwrap();
         }
         outbox.close();
         let mut read = Vec::new();
@@ -315,22 +338,30 @@ mod tests {
     async fn a_full_outbox_refuses_and_takes_again_when_there_is_room() {
         let (near, mut far) = tokio::io::duplex(16);
         let outbox = outbox(Sink::Other(Box::new(near)), 100);
-        outbox.put(line(b'a', 90)).unwrap();
-        assert_eq!(outbox.put(line(b'b', 90)), Err(PutError::Full));
-        let mut read = vec![0; 91];
+        outbox.put(line(b'a', 90), Cargo::Message).unwrap();
+        assert_eq!(
+            outbox.put(line(b'b', 90), Cargo::Message),
+            Err(PutError::Full)
+        );
+        outbox.put(line(b'r', 1), Cargo::Request).unwrap();
+        outbox.put(line(b'x', 1), Cargo::Answer).unwrap();
+        let mut read = vec![0; 95];
         far.read_exact(&mut read).await.unwrap();
         outbox.flushed().await;
-        outbox.put(line(b'b', 90)).unwrap();
+        outbox.put(line(b'b', 90), Cargo::Message).unwrap();
     }
 
     #[tokio::test]
     async fn a_cut_road_ends_at_once_though_nobody_reads() {
         let (sender, receiver) = tokio::net::unix::pipe::pipe().unwrap();
         let outbox = outbox(Sink::Pipe(sender), 64 << 20);
-        outbox.put(line(b'a', 1 << 20)).unwrap();
+        outbox.put(line(b'a', 1 << 20), Cargo::Message).unwrap();
         outbox.cut();
         outbox.flushed().await;
-        assert_eq!(outbox.put(line(b'b', 1)), Err(PutError::Closed));
+        assert_eq!(
+            outbox.put(line(b'b', 1), Cargo::Message),
+            Err(PutError::Closed)
+        );
         drop(receiver);
     }
 }

@@ -21,6 +21,7 @@ use serde::Serialize;
 use tokio::sync::Notify;
 
 use super::Shared;
+use super::outbox::Cargo;
 use crate::permission::PermissionQuestion;
 
 /// So many questions may be open at once. The next one is refused: a CLI that asks more is out of order.
@@ -188,6 +189,19 @@ pub(crate) enum Fallback {
     Error(String),
 }
 
+impl Fallback {
+    /// The line that refuses the question `id`.
+    pub(crate) fn line(&self, id: &str) -> Result<Vec<u8>, serde_json::Error> {
+        match self {
+            Self::Deny(message) => {
+                answer_line(id, Outcome::Success, &PermissionResult::deny(*message))
+            }
+            Self::Reply(reply) => answer_line(id, Outcome::Success, reply),
+            Self::Error(message) => answer_line(id, Outcome::Error, message),
+        }
+    }
+}
+
 /// One open question.
 pub(crate) struct Slot {
     id: Arc<str>,
@@ -289,6 +303,10 @@ impl Responder {
         self.slot.asked.elapsed()
     }
 
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        self.slot.is_withdrawn.load(Ordering::Acquire)
+    }
+
     /// Whether and when the CLI withdraws it.
     pub fn interest(&self) -> Interest {
         Interest(Arc::clone(&self.slot))
@@ -337,15 +355,10 @@ impl Drop for Responder {
         let refuses = self
             .shared()
             .is_some_and(|shared| shared.config.refuses_dropped);
-        let id = &self.slot.id;
-        let line = match self.fallback.take().filter(|_| refuses) {
-            None => return,
-            Some(Fallback::Deny(message)) => {
-                answer_line(id, Outcome::Success, &PermissionResult::deny(message))
-            }
-            Some(Fallback::Reply(reply)) => answer_line(id, Outcome::Success, &reply),
-            Some(Fallback::Error(message)) => answer_line(id, Outcome::Error, &message),
+        let Some(fallback) = self.fallback.take().filter(|_| refuses) else {
+            return;
         };
+        let line = fallback.line(&self.slot.id);
         let refused = line
             .map_err(|_| Withdrawn)
             .and_then(|line| send(&self.slot, line));
@@ -371,7 +384,9 @@ fn send(slot: &Arc<Slot>, line: Vec<u8>) -> Result<(), Withdrawn> {
     if !shared.questions().close(slot) {
         return Err(Withdrawn);
     }
-    shared.outbox().put(line).map_err(|_| Withdrawn)
+    let written = shared.outbox().put(line, Cargo::Answer);
+    shared.touch();
+    written.map_err(|_| Withdrawn)
 }
 
 /// The envelope is the same for every answer, so it is written as text around the body.
@@ -398,7 +413,14 @@ fn answer_line<T: Serialize + ?Sized>(
 /// The questions that are open.
 #[derive(Default)]
 pub(crate) struct Questions {
-    open: Mutex<HashMap<Arc<str>, Arc<Slot>>>,
+    open: Mutex<Open>,
+}
+
+#[derive(Default)]
+struct Open {
+    slots: HashMap<Arc<str>, Arc<Slot>>,
+    /// The agent is gone: nothing more is opened.
+    is_over: bool,
 }
 
 /// What became of a question that came in.
@@ -407,17 +429,22 @@ pub(crate) enum Opened {
     Yes,
     Repeated,
     TooMany,
+    /// The agent is gone.
+    Over,
 }
 
 impl Questions {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Slot>>> {
+    fn lock(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn open(&self, slot: &Arc<Slot>) -> Opened {
         let mut open = self.lock();
-        let count = open.len();
-        match open.entry(Arc::clone(&slot.id)) {
+        if open.is_over {
+            return Opened::Over;
+        }
+        let count = open.slots.len();
+        match open.slots.entry(Arc::clone(&slot.id)) {
             Entry::Occupied(_) => Opened::Repeated,
             Entry::Vacant(_) if count >= MOST_OPEN => Opened::TooMany,
             Entry::Vacant(free) => {
@@ -430,7 +457,7 @@ impl Questions {
     /// Takes the question off the list. False: it was not there any more, or is another one under the same id.
     fn close(&self, slot: &Arc<Slot>) -> bool {
         let mut open = self.lock();
-        match open.entry(Arc::clone(&slot.id)) {
+        match open.slots.entry(Arc::clone(&slot.id)) {
             Entry::Occupied(found) if Arc::ptr_eq(found.get(), slot) => {
                 found.remove();
                 true
@@ -441,7 +468,7 @@ impl Questions {
 
     /// The CLI takes a question back.
     pub(crate) fn withdraw(&self, id: &str) -> bool {
-        let slot = self.lock().remove(id);
+        let slot = self.lock().slots.remove(id);
         if let Some(slot) = &slot {
             slot.withdraw();
         }
@@ -450,14 +477,18 @@ impl Questions {
 
     /// The agent is gone.
     pub(crate) fn withdraw_all(&self) {
-        let open = std::mem::take(&mut *self.lock());
-        for slot in open.values() {
+        let slots = {
+            let mut open = self.lock();
+            open.is_over = true;
+            std::mem::take(&mut open.slots)
+        };
+        for slot in slots.values() {
             slot.withdraw();
         }
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.lock().len()
+        self.lock().slots.len()
     }
 }
 

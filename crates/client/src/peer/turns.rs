@@ -66,14 +66,18 @@ impl<T> Default for Turns<T> {
 }
 
 impl<T> Turns<T> {
-    /// A message goes out.
-    pub(crate) fn sent(&mut self, uuid: String, waiter: T) {
+    /// A message goes out. False: one of that uuid is open already.
+    pub(crate) fn sent(&mut self, uuid: String, waiter: T) -> bool {
+        if self.is_open(&uuid) {
+            return false;
+        }
         self.open.push(Open {
             uuid,
             stage: Stage::Sent,
             was_interrupted: false,
             waiter,
         });
+        true
     }
 
     /// It did not go out after all.
