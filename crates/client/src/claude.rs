@@ -272,6 +272,7 @@ impl Claude {
                 outbox_bytes: self.bounds.outbox_bytes,
                 max_line: self.bounds.max_line,
                 control_timeout: self.bounds.control_timeout,
+                waits_for_listeners: false,
                 refuses_dropped: true,
                 may_bypass: terms.may_bypass,
                 id_prefix: "cs-".to_owned(),

@@ -24,6 +24,8 @@ pub struct Peer {
     source: Source,
     sink: Sink,
     process: Option<AgentProcess>,
+    /// What is read is all there: nobody is kept waiting if reading waits.
+    is_recording: bool,
 }
 
 impl std::fmt::Debug for Peer {
@@ -44,6 +46,7 @@ impl Peer {
             source: Source::Other(Box::new(reader)),
             sink: Sink::Other(Box::new(writer)),
             process: None,
+            is_recording: false,
         }
     }
 
@@ -54,9 +57,13 @@ impl Peer {
         (Self::over(reader, writer), far)
     }
 
-    /// Plays what a CLI printed, line by line, and swallows what is written. For looking at recordings.
+    /// Plays what a CLI printed, line by line, and swallows what is written. For looking at recordings: no line is lost to
+    /// a slow listener.
     pub fn replay(lines: Vec<u8>) -> Self {
-        Self::over(std::io::Cursor::new(lines), tokio::io::sink())
+        Self {
+            is_recording: true,
+            ..Self::over(std::io::Cursor::new(lines), tokio::io::sink())
+        }
     }
 
     pub(crate) fn child(process: AgentProcess, pipes: Pipes) -> Self {
@@ -71,11 +78,13 @@ impl Peer {
             source,
             sink,
             process: Some(process),
+            is_recording: false,
         }
     }
 
     /// Starts reading. The session is not greeted yet.
-    pub(crate) fn start(self, setup: Setup) -> Greeting {
+    pub(crate) fn start(self, mut setup: Setup) -> Greeting {
+        setup.config.waits_for_listeners = self.is_recording;
         let runtime = tokio::runtime::Handle::current();
         let shared = Shared::new(setup.config, setup.handlers, self.sink, runtime);
         shared.known().start(setup.capabilities);

@@ -191,6 +191,13 @@ impl Audience {
         }
     }
 
+    /// Whether for some listener half of what may wait does.
+    pub(crate) fn is_behind(&self) -> bool {
+        let listeners = self.lock();
+        let mut queues = listeners.queues.iter().filter_map(Weak::upgrade);
+        queues.any(|queue| queue.lock().bytes > queue.limit / 2)
+    }
+
     pub(crate) fn tell(&self, event: &Event) {
         let mut listeners = self.lock();
         if let Event::Closed(closed) = event {

@@ -6,6 +6,7 @@
 use std::io;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -71,6 +72,9 @@ enum Fate {
 /// After so many bytes in a row, whoever listens gets a turn.
 const PAUSE_AFTER: usize = 32 << 10;
 
+/// How often is looked whether the listeners have caught up with a recording.
+const LISTENER_PAUSE: Duration = Duration::from_millis(1);
+
 /// Goes to the end of the line of tasks. Tokio's own `yield_now` also asks the system for news first, which costs more
 /// than reading a batch does.
 async fn pause() {
@@ -102,6 +106,9 @@ pub(crate) async fn read(shared: &Arc<Shared>, mut source: Source) -> Option<io:
                 since_pause += count;
                 if let Some(piece) = cutter.take(count) {
                     driver.take(piece);
+                    while shared.config.waits_for_listeners && shared.audience.is_behind() {
+                        tokio::time::sleep(LISTENER_PAUSE).await;
+                    }
                     if since_pause >= PAUSE_AFTER {
                         since_pause = 0;
                         pause().await;

@@ -53,6 +53,8 @@ pub(crate) struct Config {
     pub(crate) max_line: usize,
     /// How long a control request waits for its answer.
     pub(crate) control_timeout: Duration,
+    /// Whether the reader waits for who listens: for a source that nobody waits at the other end of.
+    pub(crate) waits_for_listeners: bool,
     /// Whether a question that is dropped is refused. Not where another host may still answer it.
     pub(crate) refuses_dropped: bool,
     /// Whether the agent was started so that the bypass mode can be entered later.
