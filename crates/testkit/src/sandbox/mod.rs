@@ -1,8 +1,9 @@
 //! A place of its own for one run of the real CLI: a temporary home, project and temp folder, and an
 //! environment built from nothing.
 //!
-//! The only place in the project that starts the real CLI. Invariants: the CLI sees no variable, home
-//! or credential of the caller; it talks to a loopback address only; when the sandbox is dropped no
+//! The only place in the project that says how the real CLI is started: [`Sandbox::start`] does it, and
+//! who must start it by other means takes all of [`Sandbox::spec`]. Invariants: the CLI sees no variable,
+//! home or credential of the caller; it talks to a loopback address only; when the sandbox is dropped no
 //! process and no file of the run is left.
 
 mod leftovers;
@@ -85,6 +86,18 @@ pub enum RunAs {
     Uid(u32),
 }
 
+/// Everything that starting the CLI in a sandbox takes, for callers that start it themselves. Clear the
+/// environment before setting this one: it is the whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaunchSpec {
+    /// Program, leading arguments, then the flags of the launch. The base flags are the caller's.
+    pub command: Vec<OsString>,
+    /// The complete environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// The working directory.
+    pub cwd: PathBuf,
+}
+
 /// Folders for one run, gone when dropped.
 #[derive(Debug)]
 pub struct Sandbox {
@@ -163,6 +176,18 @@ impl Sandbox {
             Ok(status) if status.success() => self.give_tree(&self.project()),
             _ => Err(SandboxError::Git),
         }
+    }
+
+    /// How the CLI is started in here, for a caller that does it itself. What it starts so is ended with
+    /// the sandbox, since it carries the sandbox's `HOME`.
+    pub fn spec(&self, installed: &Installed, launch: &Launch) -> Result<LaunchSpec, SandboxError> {
+        let mut command = self.command(installed)?;
+        command.extend(launch.flags.iter().map(OsString::from));
+        Ok(LaunchSpec {
+            command,
+            env: self.environment(installed, launch)?,
+            cwd: self.project(),
+        })
     }
 
     /// The whole environment of the CLI; nothing of the caller's is in it.
@@ -377,6 +402,21 @@ mod tests {
                 "{url}"
             );
         }
+    }
+
+    #[test]
+    fn a_spec_holds_the_whole_environment_and_is_refused_what_a_start_is_refused() {
+        let sandbox = Sandbox::create(RunAs::Caller).unwrap();
+        let mut launch = launch("http://127.0.0.1:9");
+        launch.flags = vec!["--debug".into()];
+        let spec = sandbox.spec(&installed(), &launch).unwrap();
+        let command = ["/usr/bin/node", "/cache/package/cli.js", "--debug"];
+        assert_eq!(spec.command, command.map(OsString::from));
+        let environment = sandbox.environment(&installed(), &launch).unwrap();
+        assert_eq!((spec.env, spec.cwd), (environment, sandbox.project()));
+        launch.base_url = "http://10.0.0.1:80".into();
+        let refused = sandbox.spec(&installed(), &launch);
+        assert!(matches!(refused, Err(SandboxError::NotLoopback(_))));
     }
 
     #[test]
