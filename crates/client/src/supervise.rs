@@ -133,8 +133,9 @@ async fn end_process(
             false
         }
     };
-    if !was_quiet && fails_open(shared) {
-        // Up to 2.1.197 a closed stdin turns the denials of hooks into permissions.
+    // Up to 2.1.197 a closed stdin turns the denials of hooks into permissions.
+    let is_killed_first = !was_quiet && fails_open(shared);
+    if is_killed_first {
         process.kill();
     }
     loop {
@@ -145,7 +146,12 @@ async fn end_process(
             background: shared.known().has_background_work(),
         };
         tokio::select! {
-            ended = agent::end(&mut running, &graces) => return ended,
+            mut ended = agent::end(&mut running, &graces) => {
+                if is_killed_first {
+                    ended.rung = Rung::Killed;
+                }
+                return ended;
+            }
             hurried = another(wish) => graces = hurried,
         }
     }

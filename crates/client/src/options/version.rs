@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use countersign_process::Marker;
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::AsyncReadExt as _;
 
 use super::env::ChildEnv;
 use super::locate::Located;
@@ -166,7 +166,14 @@ async fn run(cli: &Located, env: &ChildEnv, command: &str) -> Result<Version, Pr
         source,
     })?;
     drop(pipes.stdin);
-    let stdout = head(pipes.stdout).await;
+    let mut stdout = Vec::new();
+    // A pipe that breaks has said what it will say; the exit status tells the rest. A child of a wrapper may hold it open.
+    let mut pipe = pipes.stdout.take(PROBE_BYTES);
+    tokio::select! {
+        _ = pipe.read_to_end(&mut stdout) => {}
+        () = ended_a_moment_ago(&mut process) => {}
+    }
+    let stdout = String::from_utf8_lossy(&stdout);
     let exit = process.wait().await;
     if exit.code != Some(0) {
         return Err(ProbeError::Failed {
@@ -181,12 +188,10 @@ async fn run(cli: &Located, env: &ChildEnv, command: &str) -> Result<Version, Pr
     })
 }
 
-/// The first bytes of a pipe. Closing it early is fine: a version is short.
-async fn head(pipe: impl AsyncRead + Unpin) -> String {
-    let mut bytes = Vec::new();
-    // A pipe that breaks has said what it will say; the exit status tells the rest.
-    let _ = pipe.take(PROBE_BYTES).read_to_end(&mut bytes).await;
-    String::from_utf8_lossy(&bytes).into_owned()
+/// What was printed is in the pipe this long after the exit.
+async fn ended_a_moment_ago(process: &mut AgentProcess) {
+    process.wait().await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
 }
 
 fn excerpt(text: &str) -> String {

@@ -30,6 +30,7 @@ mod control_mcp;
 mod control_model;
 mod control_reload;
 mod control_tasks;
+mod coverage;
 mod ending;
 mod handshake;
 mod hook_events;
