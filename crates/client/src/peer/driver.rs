@@ -5,7 +5,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -75,20 +74,6 @@ const PAUSE_AFTER: usize = 32 << 10;
 /// How often is looked whether the listeners have caught up with a recording.
 const LISTENER_PAUSE: Duration = Duration::from_millis(1);
 
-/// Goes to the end of the line of tasks. Tokio's own `yield_now` also asks the system for news first, which costs more
-/// than reading a batch does.
-async fn pause() {
-    let mut is_back = false;
-    std::future::poll_fn(|context| {
-        if std::mem::replace(&mut is_back, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
-}
-
 /// Reads to the end of the source. Returns what broke it, if it did not just end.
 pub(crate) async fn read(shared: &Arc<Shared>, mut source: Source) -> Option<io::Error> {
     let mut driver = Driver {
@@ -111,7 +96,9 @@ pub(crate) async fn read(shared: &Arc<Shared>, mut source: Source) -> Option<io:
                     }
                     if since_pause >= PAUSE_AFTER {
                         since_pause = 0;
-                        pause().await;
+                        // Through the scheduler's idle step: a task that only wakes itself is run again before the
+                        // future that the runtime blocks on, and lines would pile up out of the cache.
+                        tokio::task::yield_now().await;
                     }
                 }
             }
