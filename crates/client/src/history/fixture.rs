@@ -68,7 +68,7 @@ pub(super) fn message(role: &str, uuid: &str, parent: &str, of: &str, content: &
         format!("\"{parent}\"")
     };
     format!(
-        "{{\"parentUuid\":{parent},\"isSidechain\":false,\"type\":\"{role}\",\"message\":{{\"role\":\"{role}\",\"id\":\"{of}\",\"content\":{content}}},\"uuid\":\"{uuid}\",\"sessionId\":\"{A}\",\"cwd\":\"/work/app\",\"gitBranch\":\"main\",\"timestamp\":\"2026-01-31T12:00:00.000Z\"}}\n"
+        "{{\"parentUuid\":{parent},\"isSidechain\":false,\"type\":\"{role}\",\"message\":{{\"role\":\"{role}\",\"id\":\"{of}\",\"content\":{content}}},\"uuid\":\"{uuid}\",\"sessionId\":\"{A}\",\"cwd\":\"/project/app\",\"gitBranch\":\"main\",\"timestamp\":\"2026-01-31T12:00:00.000Z\"}}\n"
     )
 }
 

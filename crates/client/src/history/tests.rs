@@ -61,7 +61,7 @@ fn an_info_holds_what_the_file_says() {
     assert_eq!(info.title(), "Remember the word heron");
     assert_eq!(
         (info.cwd.as_deref(), info.git_branch.as_deref()),
-        (Some(Path::new("/work/app")), Some("main"))
+        (Some(Path::new("/project/app")), Some("main"))
     );
     assert_eq!(
         (info.messages, info.size),
@@ -250,7 +250,7 @@ fn worktrees_of_the_same_repository_are_listed_and_their_neighbours_are_not() {
     std::fs::write(linked.join(".git"), format!("gitdir: {}\n", git.display())).unwrap();
     let started_in = |cwd: &Path| {
         let cwd = serde_json::to_string(cwd).unwrap();
-        vec![short().concat().replace("\"/work/app\"", &cwd)]
+        vec![short().concat().replace("\"/project/app\"", &cwd)]
     };
     tree.session("tree", A, &started_in(&linked), 0);
     tree.session("tree-house", B, &started_in(&tree.cwd("tree-house")), 0);
