@@ -36,6 +36,11 @@ pub struct Route<'a> {
 pub struct Text<'a>(&'a [u8]);
 
 impl<'a> Text<'a> {
+    /// A string again, from what [`Text::raw`] gave.
+    pub fn of_raw(raw: &'a [u8]) -> Self {
+        Self(raw)
+    }
+
     /// The bytes between the quotes, a part of the line that was routed.
     pub fn raw(self) -> &'a [u8] {
         self.0
@@ -44,7 +49,11 @@ impl<'a> Text<'a> {
     /// The text. Borrows unless there are escapes in it; bytes that are no UTF-8 come as U+FFFD.
     pub fn get(self) -> Cow<'a, str> {
         if memchr::memchr(b'\\', self.0).is_none() {
-            return String::from_utf8_lossy(self.0);
+            // Checking is much cheaper than mending, and there is hardly ever anything to mend.
+            return match std::str::from_utf8(self.0) {
+                Ok(text) => Cow::Borrowed(text),
+                Err(_) => String::from_utf8_lossy(self.0),
+            };
         }
         let quoted = format!("\"{}\"", String::from_utf8_lossy(self.0));
         let quoted = surrogate::mend(&quoted).unwrap_or(quoted);

@@ -241,7 +241,7 @@ impl<'a> View<'a> {
     }
 
     fn text(self, span: Span) -> Option<Cow<'a, str>> {
-        span.get(self.bytes).map(plain)
+        span.get(self.bytes).map(|raw| Text::of_raw(raw).get())
     }
 
     pub(crate) fn type_name(self) -> Option<Cow<'a, str>> {
@@ -280,22 +280,6 @@ impl<'a> View<'a> {
     pub(crate) fn glance<T: DeserializeOwned>(self) -> Option<T> {
         let text = std::str::from_utf8(self.line()).ok()?;
         serde_json::from_str(text).ok()
-    }
-}
-
-/// The text of a JSON string, given as it stands between its quotes.
-fn plain(raw: &[u8]) -> Cow<'_, str> {
-    if memchr::memchr(b'\\', raw).is_none() {
-        // Checking is much cheaper than mending, and there is hardly ever anything to mend.
-        return match std::str::from_utf8(raw) {
-            Ok(text) => Cow::Borrowed(text),
-            Err(_) => String::from_utf8_lossy(raw),
-        };
-    }
-    let quoted = format!("\"{}\"", String::from_utf8_lossy(raw));
-    match serde_json::from_str::<String>(&quoted) {
-        Ok(text) => Cow::Owned(text),
-        Err(_) => String::from_utf8_lossy(raw),
     }
 }
 

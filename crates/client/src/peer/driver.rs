@@ -1,7 +1,8 @@
 //! The read loop: bytes in, lines routed once, each to where it belongs.
 //!
-//! Owns the source. Invariant: it never waits for anything but the source: callbacks run in tasks of their own, and
-//! handing lines to listeners cannot block.
+//! Owns the source. Invariant: with an agent at the other end it waits for nothing but the source: callbacks run in tasks
+//! of their own, and handing lines to listeners cannot block. Only a recording, which nobody waits behind, is read at the
+//! pace of its listeners.
 
 use std::io;
 use std::sync::Arc;
