@@ -13,7 +13,8 @@ use countersign_client::history::{
     Transcript, Transcripts,
 };
 use countersign_rehearsal::model::{Kept, Kind, Options, Script, Server};
-use countersign_testkit::fetch::{self, Installed, Pinned};
+use countersign_testkit::demand;
+use countersign_testkit::fetch::Installed;
 use countersign_testkit::sandbox::{CliStream, Launch, RunAs, Sandbox};
 use serde_json::{Value, json};
 
@@ -270,7 +271,7 @@ struct Run {
 
 impl Run {
     async fn start(version: &str, script: &str) -> Option<Self> {
-        let installed = installed(version)?;
+        let installed = demand::cli(version)?;
         let sandbox = Sandbox::create(RunAs::Caller).unwrap();
         let model = Server::start(Script::parse(script).unwrap(), Options::default())
             .await
@@ -414,23 +415,4 @@ fn messages(transcript: &Transcript) -> Vec<(String, String)> {
     branch
         .map(|entry| (entry.kind().to_owned(), entry.text()))
         .collect()
-}
-
-/// The version, or `None` with a word on stderr; absent though required is a failure.
-fn installed(version: &str) -> Option<Installed> {
-    let pinned = Pinned::find(version).expect("the version is pinned");
-    let cache = fetch::cache_dir().ok();
-    let found = cache.and_then(|cache| fetch::installed(&cache, pinned));
-    if found.is_none() {
-        let list = std::env::var("COUNTERSIGN_REQUIRE").unwrap_or_default();
-        let required = list
-            .split([',', ' '])
-            .any(|required| required == format!("claude-{version}"));
-        assert!(
-            !required,
-            "claude {version} is required and not in the cache: run `cargo xtask fetch`"
-        );
-        eprintln!("skipped: claude {version} is not in the cache (`cargo xtask fetch` gets it)");
-    }
-    found
 }

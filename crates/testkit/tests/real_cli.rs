@@ -6,11 +6,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use countersign_testkit::drive;
-use countersign_testkit::fetch::{self, Installed, Pinned};
+use countersign_testkit::fetch::{self, Installed};
 use countersign_testkit::recording::{Recording, shape};
 use countersign_testkit::sandbox::{self, RunAs};
 use countersign_testkit::scenario::{self, Scenario};
+use countersign_testkit::{demand, drive};
 
 /// Makes one test per scenario and version, and a list of them.
 macro_rules! real_cli {
@@ -118,7 +118,7 @@ mod other_user {
 }
 
 async fn plays_as_recorded(version: &str, name: &str) {
-    let Some(installed) = installed(version) else {
+    let Some(installed) = demand::cli(version) else {
         return;
     };
     compare(name, &installed, RunAs::Caller).await;
@@ -152,11 +152,11 @@ async fn only_root_is_refused_to_skip_permissions(version: &str) {
 
 fn installed_for_another_user(version: &str) -> Option<Installed> {
     if sandbox::can_become_another_user() {
-        return installed(version);
+        return demand::cli(version);
     }
     let why = "needs root and setpriv";
     assert!(
-        !required("other-user"),
+        !demand::is_required("other-user"),
         "COUNTERSIGN_REQUIRE lists other-user, which {why}"
     );
     eprintln!("skipped: other user on claude {version} ({why})");
@@ -185,26 +185,4 @@ fn load(name: &str, version: &str) -> Scenario {
         version,
     );
     scenario.unwrap().expect("the scenario is for this version")
-}
-
-/// The version, or `None` with a word on stderr; absent though required is a failure.
-fn installed(version: &str) -> Option<Installed> {
-    let pinned = Pinned::find(version).expect("the version is pinned");
-    let found = fetch::cache_dir()
-        .ok()
-        .and_then(|cache| fetch::installed(&cache, pinned));
-    if found.is_none() {
-        let required = required(&format!("claude-{version}"));
-        assert!(
-            !required,
-            "claude {version} is required and not in the cache: run `cargo xtask fetch`"
-        );
-        eprintln!("skipped: claude {version} is not in the cache (`cargo xtask fetch` gets it)");
-    }
-    found
-}
-
-fn required(what: &str) -> bool {
-    let list = std::env::var("COUNTERSIGN_REQUIRE").unwrap_or_default();
-    list.split([',', ' ']).any(|required| required == what)
 }

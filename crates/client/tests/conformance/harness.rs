@@ -8,7 +8,8 @@ use std::future::Future;
 use std::path::Path;
 use std::time::Duration;
 
-use countersign_testkit::fetch::{self, Installed, Pinned};
+use countersign_testkit::demand;
+use countersign_testkit::fetch::Installed;
 use serde_json::{Value, json};
 
 /// No case may take longer, even on a loaded machine.
@@ -135,7 +136,7 @@ where
     F: FnOnce(Cli) -> Fut,
     Fut: Future<Output = Verdicts>,
 {
-    let Some(installed) = installed(version) else {
+    let Some(installed) = demand::cli(version) else {
         return;
     };
     let records = std::env::var_os(RECORDS);
@@ -172,21 +173,4 @@ fn write(dir: &Path, version: &str, (id, about): Feature, mut record: Value) {
     let name = format!("{}@{version}.json", id.replace(['/', ' '], "."));
     std::fs::create_dir_all(dir).unwrap();
     std::fs::write(dir.join(name), record.to_string()).unwrap();
-}
-
-/// The version, or `None` with a word on stderr; absent though required is a failure.
-fn installed(version: &str) -> Option<Installed> {
-    let pinned = Pinned::find(version).expect("the version is pinned");
-    let cache = fetch::cache_dir().ok();
-    let found = cache.and_then(|cache| fetch::installed(&cache, pinned));
-    if found.is_none() {
-        let list = std::env::var("COUNTERSIGN_REQUIRE").unwrap_or_default();
-        let mut required = list.split([',', ' ']);
-        assert!(
-            !required.any(|required| required == format!("claude-{version}")),
-            "claude {version} is required and not in the cache: run `cargo xtask fetch`"
-        );
-        eprintln!("skipped: claude {version} is not in the cache (`cargo xtask fetch` gets it)");
-    }
-    found
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use countersign_testkit::fetch::{self, Pinned};
+use countersign_testkit::demand;
+use countersign_testkit::fetch::Pinned;
 use countersign_testkit::sandbox::{CliStream, Launch, Patience, RunAs, Sandbox};
 use tokio::sync::mpsc;
 
@@ -45,7 +46,7 @@ async fn greets(
     options: Options,
     sandbox: &Sandbox,
 ) -> Option<(bool, String)> {
-    let installed = fetch::installed(&fetch::cache_dir().ok()?, pinned)?;
+    let installed = demand::cli(pinned.version)?;
     let plan = try_plan(options, &asked(), pinned.version.parse().ok()).unwrap();
     let mut request = serde_json::to_value(&plan.initialize).unwrap();
     request["subtype"] = "initialize".into();

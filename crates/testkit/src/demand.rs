@@ -1,0 +1,30 @@
+//! What a test needs and may not find: the pinned CLIs, another user.
+//!
+//! Owns the one rule for it: what is not there is skipped with a word on stderr, and fails the test where
+//! `COUNTERSIGN_REQUIRE` lists it, as the suites of `cargo xtask test` do.
+
+use crate::fetch::{self, Installed, Pinned};
+
+/// The pinned CLI of that version, or `None` with a word on stderr.
+///
+/// # Panics
+/// When it is required and not there, or no version of that name is pinned: either is a failed test.
+pub fn cli(version: &str) -> Option<Installed> {
+    let pinned = Pinned::find(version).unwrap_or_else(|| panic!("claude {version} is not pinned"));
+    let cache = fetch::cache_dir().ok();
+    let found = cache.and_then(|cache| fetch::installed(&cache, pinned));
+    if found.is_none() {
+        assert!(
+            !is_required(&format!("claude-{version}")),
+            "claude {version} is required and not in the cache: run `cargo xtask fetch`"
+        );
+        eprintln!("skipped: claude {version} is not in the cache (`cargo xtask fetch` gets it)");
+    }
+    found
+}
+
+/// Whether `COUNTERSIGN_REQUIRE` lists it: `claude-2.1.325`, `other-user`.
+pub fn is_required(what: &str) -> bool {
+    let list = std::env::var("COUNTERSIGN_REQUIRE").unwrap_or_default();
+    list.split([',', ' ']).any(|required| required == what)
+}
