@@ -22,6 +22,9 @@ What it can do today:
   Let the real `claude` run with no account, against a model that follows a script
       {program} rehearse model --script crates/rehearsal/scripts/hello.model
 
+  Drive an agent from Rust, and decide about every call it wants to make
+      crates/client/README.md has twelve examples; each runs with no account
+
 Every command has --help; commands that print data take --json.
 "
     )?;
