@@ -21,8 +21,8 @@ use crate::options::{
 use crate::peer::Config;
 use crate::permission::PermissionHandler;
 use crate::query::Query;
-use crate::session::Session;
-use crate::transport::{self, Peer, Setup};
+use crate::session::{Greeting, Session};
+use crate::transport::{Peer, Setup};
 
 /// The bounds of the client itself. Each has a named effect when it is reached.
 #[derive(Debug, Clone, Copy)]
@@ -190,25 +190,28 @@ impl Claude {
     pub async fn connect(self) -> Result<Session> {
         let marker = Marker::of(uuid::Uuid::new_v4().as_u128());
         let plan = self.plan(&marker).await?;
-        let cwd = match &plan.cwd {
-            Some(cwd) => cwd.clone(),
+        let timeout = self.bounds.initialize_timeout;
+        let (greeting, initialize) = self.start(plan, marker)?;
+        greeting.greet(initialize, timeout).await
+    }
+
+    /// Starts the agent. Apart, so that nothing of this is kept while the greeting is waited for.
+    fn start(self, plan: LaunchPlan, marker: Marker) -> Result<(Greeting, Initialize)> {
+        let cwd = match plan.cwd {
+            Some(cwd) => cwd,
             None => std::env::current_dir().unwrap_or_else(|_| ".".into()),
         };
         let on_stderr = self.on_stderr.clone();
-        let env = plan.env.iter();
         let spec = SpawnSpec {
-            program: plan.program.clone(),
-            args: plan.args.clone(),
-            env: env
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .collect(),
+            program: plan.program,
+            args: plan.args,
+            env: plan.env.into_pairs().collect(),
             cwd,
             marker,
             on_stderr: on_stderr
                 .map(|listener| -> OnStderr { Box::new(move |line| listener(line)) }),
         };
         let (process, pipes) = AgentProcess::spawn(spec)?;
-        let timeout = self.bounds.initialize_timeout;
         let terms = Terms {
             capabilities: plan.capabilities,
             may_bypass: plan.may_bypass,
@@ -216,7 +219,7 @@ impl Claude {
             files: plan.files,
         };
         let (setup, initialize) = self.setup(terms, plan.initialize);
-        transport::connect(Peer::child(process, pipes), setup, initialize, timeout).await
+        Ok((Peer::child(process, pipes).start(setup), initialize))
     }
 
     /// Builds the session on a connection that is there already. Options of the command line have no effect.
@@ -227,7 +230,7 @@ impl Claude {
         let draft = Draft::of(&self.options, &self.needs(None), &Capabilities::of(None))?;
         let timeout = self.bounds.initialize_timeout;
         let (setup, initialize) = self.setup(Terms::default(), draft.initialize);
-        transport::connect(peer, setup, initialize, timeout).await
+        peer.start(setup).greet(initialize, timeout).await
     }
 
     /// Builds the session on a connection without a greeting, for recordings and for agents that were greeted before.
@@ -247,7 +250,8 @@ impl Claude {
         if self.options.needs_version() {
             let env = child_env(&self.options, &needs, &around, self.options.cwd.as_deref());
             // A CLI that does not tell its version is treated as the oldest.
-            version = probe_version(&cli, &env, VERSION_TIMEOUT).await.ok();
+            let probing = Box::pin(probe_version(&cli, &env, VERSION_TIMEOUT));
+            version = probing.await.ok();
         }
         Ok(launch(&self.options, &needs, &cli, version, &around)?)
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_wire::control::Interrupt;
+use tempfile::TempPath;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -41,25 +42,29 @@ impl Drop for ReaderGuard {
     }
 }
 
-/// Runs the connection to its end.
+/// Runs the connection to its end. The files that the agent reads go when it has gone.
+///
+/// Its state is there as long as the session, so what happens once, at the end, is kept apart.
 pub(crate) async fn supervise(
     shared: Arc<Shared>,
     source: Source,
-    process: Option<AgentProcess>,
+    process: Option<Box<AgentProcess>>,
     graces: Graces,
     wish: EndWish,
+    files: Vec<TempPath>,
 ) {
     let reading = Arc::clone(&shared);
     let reader = tokio::spawn(async move { driver::read(&reading, source).await });
     let mut reader = ReaderGuard(reader);
     let finish = FinishOnDrop(&shared);
     let closed = match process {
-        Some(process) => watch_process(&shared, &mut reader, process, graces, wish).await,
-        None => watch_stream(&shared, &mut reader, graces, wish).await,
+        Some(process) => watch_process(&shared, &mut reader, process, &graces, wish).await,
+        None => watch_stream(&shared, &mut reader, &graces, wish).await,
     };
     drop(reader);
     shared.finish(closed);
     drop(finish);
+    drop(files);
 }
 
 /// When the runtime ends and takes this task with it, whoever waits elsewhere still learns it.
@@ -77,23 +82,23 @@ impl Drop for FinishOnDrop<'_> {
 async fn watch_process(
     shared: &Arc<Shared>,
     reader: &mut ReaderGuard,
-    mut process: AgentProcess,
-    graces: Graces,
+    mut process: Box<AgentProcess>,
+    graces: &Graces,
     mut wish: EndWish,
 ) -> Closed {
     let asked = tokio::select! {
         _ = process.wait() => None,
-        graces = wanted(&mut wish, graces, shared) => Some(graces),
+        wanted = wanted(&mut wish, shared) => Some(wanted.unwrap_or(*graces)),
         // A CLI that closed its stdout says no more: it is over, or has to be.
         _ = &mut reader.0 => match timeout(EXIT_AFTER_STDOUT, process.wait()).await {
             Ok(_) => None,
-            Err(_) => Some(Graces { interrupt: Duration::ZERO, result: Duration::ZERO, ..graces }),
+            Err(_) => Some(Graces { interrupt: Duration::ZERO, result: Duration::ZERO, ..*graces }),
         },
     };
     let mut ended_by = None;
     let mut swept = 0;
     if let Some(graces) = asked {
-        let ended = end_process(shared, &mut process, graces, &mut wish).await;
+        let ended = Box::pin(end_process(shared, &mut process, graces, &mut wish)).await;
         swept += ended.swept.ended.len();
         ended_by = match ended.rung {
             Rung::StdinClosed => Some(EndedBy::Eof),
@@ -173,13 +178,14 @@ async fn another(wish: &mut EndWish) -> Graces {
 async fn watch_stream(
     shared: &Arc<Shared>,
     reader: &mut ReaderGuard,
-    graces: Graces,
+    graces: &Graces,
     mut wish: EndWish,
 ) -> Closed {
     let broken = tokio::select! {
         broken = &mut reader.0 => broken.ok().flatten(),
-        graces = wanted(&mut wish, graces, shared) => {
-            settle(shared, &graces).await;
+        wanted = wanted(&mut wish, shared) => {
+            let graces = wanted.unwrap_or(*graces);
+            Box::pin(settle(shared, &graces)).await;
             shared.outbox().close();
             match timeout(graces.close, &mut reader.0).await {
                 Ok(broken) => broken.ok().flatten(),
@@ -194,8 +200,8 @@ async fn watch_stream(
     }
 }
 
-/// Waits until somebody wants the end: by asking for it, or by letting go of the last handle.
-async fn wanted(wish: &mut EndWish, graces: Graces, shared: &Shared) -> Graces {
+/// Waits until somebody wants the end: by asking for it, with graces of its own, or by letting go of the last handle.
+async fn wanted(wish: &mut EndWish, shared: &Shared) -> Option<Graces> {
     let asked = async {
         loop {
             if let Some(graces) = *wish.borrow_and_update() {
@@ -207,8 +213,8 @@ async fn wanted(wish: &mut EndWish, graces: Graces, shared: &Shared) -> Graces {
         }
     };
     tokio::select! {
-        graces = asked => graces,
-        () = shared.abandoned() => graces,
+        graces = asked => Some(graces),
+        () = shared.abandoned() => None,
     }
 }
 

@@ -3,27 +3,23 @@
 //! Owns [`Peer`]: a child process is the usual one, but a session runs as well over a socket, over two ends of a pipe in
 //! a test, or over a recording. Nothing above this knows which.
 
-use std::time::Duration;
-
-use countersign_wire::control::Initialize;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::sync::watch;
 
 use crate::agent::{AgentProcess, Graces, Pipes};
-use crate::error::Result;
 use crate::handlers::Handlers;
 use crate::options::{Capabilities, Warning};
 use crate::peer::driver::Source;
 use crate::peer::outbox::Sink;
 use crate::peer::{Config, Shared};
-use crate::session::{Greeting, Session};
+use crate::session::Greeting;
 use crate::supervise::supervise;
 
 /// A connection that a session can be built on.
 pub struct Peer {
     source: Source,
     sink: Sink,
-    process: Option<AgentProcess>,
+    process: Option<Box<AgentProcess>>,
     /// What is read is all there: nobody is kept waiting if reading waits.
     is_recording: bool,
 }
@@ -77,7 +73,7 @@ impl Peer {
         Self {
             source,
             sink,
-            process: Some(process),
+            process: Some(Box::new(process)),
             is_recording: false,
         }
     }
@@ -91,19 +87,15 @@ impl Peer {
         let (end, wish) = watch::channel(None);
         let alive = shared.alive();
         let events = shared.listen(Some(alive.clone()));
-        let pid = self.process.as_ref().map(AgentProcess::pid);
-        let watching = supervise(
+        let pid = self.process.as_ref().map(|process| process.pid());
+        tokio::spawn(supervise(
             shared.clone(),
             self.source,
             self.process,
             setup.graces,
             wish,
-        );
-        let files = setup.files;
-        tokio::spawn(async move {
-            watching.await;
-            drop(files);
-        });
+            setup.files,
+        ));
         Greeting {
             shared,
             end,
@@ -125,14 +117,4 @@ pub(crate) struct Setup {
     pub(crate) warnings: Vec<Warning>,
     /// Files that the agent reads; they go when it has gone.
     pub(crate) files: Vec<tempfile::TempPath>,
-}
-
-/// Starts a connection and greets the agent.
-pub(crate) async fn connect(
-    peer: Peer,
-    setup: Setup,
-    initialize: Initialize,
-    timeout: Duration,
-) -> Result<Session> {
-    peer.start(setup).greet(initialize, timeout).await
 }

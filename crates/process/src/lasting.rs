@@ -4,7 +4,8 @@
 //! that thread ends, however well its process lives on. Runtimes end their threads as they like: a worker when
 //! the runtime is dropped, a blocking thread after seconds of idleness. So whoever uses
 //! [`die_with_parent`](crate::die_with_parent) starts the child on this thread, which is started with the first
-//! child and never ends. Owns that thread and nothing else.
+//! child and never ends; or on the first thread of the process, whose end is that of the process. Owns the thread that
+//! lasts and nothing else.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -42,13 +43,14 @@ struct Worker {
 static WORKER: Mutex<Option<Worker>> = Mutex::new(None);
 
 /// Runs `work` on the lasting thread and waits for its result. Meant for work of a millisecond, such as a
-/// spawn: one runs after the other. Called from the lasting thread itself, it runs `work` right there.
+/// spawn: one runs after the other. Called from the lasting thread itself, or from the first thread of the process, it
+/// runs `work` right there.
 pub fn run<T, W>(work: W) -> Result<T, LastingError>
 where
     T: Send + 'static,
     W: FnOnce() -> T + Send + 'static,
 {
-    if std::thread::current().name() == Some(NAME) {
+    if is_first() || std::thread::current().name() == Some(NAME) {
         return guarded(work);
     }
     let (answer, answered) = sync_channel(1);
@@ -60,6 +62,18 @@ where
     let gone = || LastingError::Panicked("the thread is gone".to_owned());
     jobs()?.send(job).map_err(|_| gone())?;
     answered.recv().unwrap_or_else(|_| Err(gone()))
+}
+
+/// Whether this is the thread that the process began with: it has the number of the process.
+#[cfg(target_os = "linux")]
+fn is_first() -> bool {
+    rustix::thread::gettid() == rustix::process::getpid()
+}
+
+/// Where there is no death signal, nothing hangs on a thread; one way for all of them is enough.
+#[cfg(not(target_os = "linux"))]
+fn is_first() -> bool {
+    false
 }
 
 fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, LastingError> {
@@ -111,6 +125,13 @@ mod tests {
         for (n, caller) in callers.into_iter().enumerate() {
             assert_eq!(caller.join().unwrap(), (n, first));
         }
+    }
+
+    #[test]
+    fn a_thread_that_ends_is_not_taken_for_the_first_one() {
+        let answer = std::thread::spawn(|| (is_first(), here(), run(here).unwrap()));
+        let (is_first, asked, ran) = answer.join().unwrap();
+        assert!(!is_first && asked != ran);
     }
 
     #[test]

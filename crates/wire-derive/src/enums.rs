@@ -55,7 +55,7 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenS
             const NAME: &'static str = #type_name;
 
             fn read<'de, A>(
-                source: ::countersign_wire::shape::Source<'de, A>,
+                mut source: ::countersign_wire::shape::Source<'de, A>,
             ) -> ::core::result::Result<Self, A::Error>
             where
                 A: ::countersign_wire::shape::MapAccess<'de>,
@@ -150,7 +150,7 @@ fn read_body(tag: &LitStr, variants: &Variants<'_>) -> TokenStream {
     };
     let unknown = variants.unknown;
     quote! {
-        let (name, source) = source.tag(#tag)?;
+        let name = source.tag(#tag)?;
         let ::core::option::Option::Some(name) = name else {
             #missing
         };

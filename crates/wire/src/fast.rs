@@ -27,8 +27,11 @@ pub(crate) fn read<'de, T: serde::Deserialize<'de>>(text: &'de str) -> Option<T>
         at: 0,
         depth: 0,
     };
-    let value = T::deserialize(&mut reader).ok()?;
-    (reader.space() == text.len()).then_some(value)
+    let value = T::deserialize(&mut reader);
+    if reader.space() != text.len() {
+        return None;
+    }
+    value.ok()
 }
 
 struct Reader<'de> {
@@ -62,17 +65,22 @@ impl<'de> Reader<'de> {
     }
 
     /// Goes to the next byte that is no white space.
-    #[inline]
     fn space(&mut self) -> usize {
-        // Lines of the CLI have none; the call is not worth it then.
-        if let Some(0..=b' ') = self.bytes().get(self.at) {
-            self.at = skip_space(self.bytes(), self.at);
-        }
+        self.at = skip_space(self.bytes(), self.at);
         self.at
     }
 
     #[inline]
     fn peek(&mut self) -> Result<u8, Pass> {
+        match self.bytes().get(self.at) {
+            Some(byte @ b'!'..) => Ok(*byte),
+            _ => self.peek_behind_space(),
+        }
+    }
+
+    /// Lines of the CLI have no white space between tokens.
+    #[cold]
+    fn peek_behind_space(&mut self) -> Result<u8, Pass> {
         let at = self.space();
         self.bytes().get(at).copied().ok_or(Pass)
     }
@@ -142,14 +150,39 @@ impl<'de> Reader<'de> {
     }
 
     #[inline]
-    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Pass>) -> Result<T, Pass> {
-        if self.depth == MAX_DEPTH {
-            return Err(Pass);
-        }
-        self.at += 1;
+    fn enter(&mut self, bracket: u8) -> Result<(), Pass> {
+        self.expect(bracket)?;
         self.depth += 1;
-        let value = read(self)?;
+        (self.depth <= MAX_DEPTH).then_some(()).ok_or(Pass)
+    }
+
+    #[inline]
+    fn leave(&mut self, bracket: u8) -> Result<(), Pass> {
         self.depth -= 1;
+        self.expect(bracket)
+    }
+
+    #[inline]
+    fn object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Pass> {
+        self.enter(b'{')?;
+        let members = &mut Members {
+            reader: self,
+            first: true,
+        };
+        let value = visitor.visit_map(&mut *members)?;
+        members.reader.leave(b'}')?;
+        Ok(value)
+    }
+
+    #[inline]
+    fn array<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Pass> {
+        self.enter(b'[')?;
+        let items = &mut Items {
+            reader: self,
+            first: true,
+        };
+        let value = visitor.visit_seq(&mut *items)?;
+        items.reader.leave(b']')?;
         Ok(value)
     }
 
@@ -169,24 +202,8 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Pass> {
         match self.peek()? {
             b'"' => self.text(visitor),
-            b'{' => self.nested(|reader| {
-                let mut members = Members {
-                    reader,
-                    first: true,
-                };
-                let value = visitor.visit_map(&mut members)?;
-                members.end()?;
-                Ok(value)
-            }),
-            b'[' => self.nested(|reader| {
-                let mut items = Items {
-                    reader,
-                    first: true,
-                };
-                let value = visitor.visit_seq(&mut items)?;
-                items.end()?;
-                Ok(value)
-            }),
+            b'{' => self.object(visitor),
+            b'[' => self.array(visitor),
             b't' => self
                 .word("true", true)
                 .and_then(|value| visitor.visit_bool(value)),
@@ -197,6 +214,16 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             b'-' | b'0'..=b'9' => self.number(visitor),
             _ => Err(Pass),
         }
+    }
+
+    #[inline]
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Pass> {
+        self.object(visitor)
+    }
+
+    #[inline]
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Pass> {
+        self.array(visitor)
     }
 
     #[inline]
@@ -246,20 +273,13 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit
-        unit_struct seq tuple tuple_struct map struct identifier
+        unit_struct tuple tuple_struct struct identifier
     }
 }
 
 struct Members<'a, 'de> {
     reader: &'a mut Reader<'de>,
     first: bool,
-}
-
-impl Members<'_, '_> {
-    #[inline]
-    fn end(&mut self) -> Result<(), Pass> {
-        self.reader.expect(b'}')
-    }
 }
 
 impl<'de> MapAccess<'de> for &mut Members<'_, 'de> {
@@ -270,11 +290,11 @@ impl<'de> MapAccess<'de> for &mut Members<'_, 'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Pass> {
-        if self.reader.peek()? == b'}' {
-            return Ok(None);
-        }
-        if !std::mem::take(&mut self.first) {
-            self.reader.expect(b',')?;
+        match self.reader.peek()? {
+            b'}' => return Ok(None),
+            _ if std::mem::take(&mut self.first) => {}
+            b',' => self.reader.at += 1,
+            _ => return Err(Pass),
         }
         let (name, escaped) = self.reader.string()?;
         if !escaped {
@@ -297,12 +317,6 @@ impl<'de> MapAccess<'de> for &mut Members<'_, 'de> {
 struct Items<'a, 'de> {
     reader: &'a mut Reader<'de>,
     first: bool,
-}
-
-impl Items<'_, '_> {
-    fn end(&mut self) -> Result<(), Pass> {
-        self.reader.expect(b']')
-    }
 }
 
 impl<'de> SeqAccess<'de> for &mut Items<'_, 'de> {

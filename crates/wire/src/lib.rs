@@ -40,6 +40,7 @@ mod json;
 pub mod mcp;
 mod open;
 pub mod permission;
+mod places;
 pub mod recording;
 pub mod route;
 mod scan;

@@ -7,9 +7,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use crate::scan::has_backslash;
+pub use crate::places::Places;
 use crate::surrogate;
-use crate::walk::{Visit, walk};
 
 /// What is needed to route a line. Borrows from it; a text is made only of what is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -109,40 +108,17 @@ impl<'a> Route<'a> {
     /// # Errors
     /// When the line is no object with one `type`.
     pub fn of(line: &'a [u8]) -> Result<Self, RouteError> {
-        let mut finder = Finder {
-            line,
-            route: Route::default(),
-            kind: None,
-            is_repeated: false,
-            request: Inner::default(),
-            response: Inner::default(),
-            pending: Name::Other,
-            inside: Name::Other,
-            has_envelope: false,
-            backslash: false,
-        };
-        walk(line, &mut finder).ok_or(RouteError::NotAnObject)?;
-        if finder.is_repeated {
-            return Err(RouteError::RepeatedType);
-        }
-        let mut route = finder.route;
-        route.kind = finder.kind.ok_or(RouteError::NoType)?;
-        // Only a control line has an envelope; elsewhere such a key is just a field.
-        if finder.has_envelope {
-            route.open(&finder.request, &finder.response);
-        }
-        Ok(route)
-    }
-
-    #[cold]
-    fn open(&mut self, request: &Inner<'a>, response: &Inner<'a>) {
-        if self.kind == "control_request" {
-            self.subtype = request.subtype;
-            self.tool_use_id = request.tool_use_id;
-        } else if self.kind == "control_response" {
-            self.subtype = response.subtype;
-            self.request_id = response.request_id;
-        }
+        let places = Places::of(line)?;
+        let text = |range: Range<usize>| Text(line.get(range).unwrap_or_default());
+        Ok(Self {
+            kind: text(places.kind()),
+            subtype: places.subtype().map(text),
+            request_id: places.request_id().map(text),
+            uuid: places.uuid().map(text),
+            session_id: places.session_id().map(text),
+            tool_use_id: places.tool_use_id().map(text),
+            parent_tool_use_id: places.parent_tool_use_id().map(text),
+        })
     }
 
     /// `type`, or `type/subtype` where there is one.
@@ -151,140 +127,6 @@ impl<'a> Route<'a> {
             Some(subtype) => format!("{}/{subtype}", self.kind),
             None => self.kind.to_string(),
         }
-    }
-}
-
-/// A key that routing cares for.
-#[derive(Clone, Copy, PartialEq)]
-enum Name {
-    Type,
-    Subtype,
-    RequestId,
-    Uuid,
-    SessionId,
-    ToolUseId,
-    ParentToolUseId,
-    /// The envelope of a control line: its subtype and ids stand one level deeper, inside it.
-    Request,
-    Response,
-    Other,
-}
-
-impl Name {
-    /// By length first: most keys are none of ours, and their length says so.
-    #[inline(always)]
-    fn of(key: &[u8]) -> Self {
-        match key.len() {
-            4 if key == b"type" => Name::Type,
-            4 if key == b"uuid" => Name::Uuid,
-            7 if key == b"subtype" => Name::Subtype,
-            7 if key == b"request" => Name::Request,
-            8 if key == b"response" => Name::Response,
-            10 if key == b"session_id" => Name::SessionId,
-            10 if key == b"request_id" => Name::RequestId,
-            11 if key == b"tool_use_id" => Name::ToolUseId,
-            18 if key == b"parent_tool_use_id" => Name::ParentToolUseId,
-            _ => Name::Other,
-        }
-    }
-}
-
-/// What stands inside an envelope.
-#[derive(Default)]
-struct Inner<'a> {
-    subtype: Option<Text<'a>>,
-    request_id: Option<Text<'a>>,
-    tool_use_id: Option<Text<'a>>,
-}
-
-/// Picks the strings that matter out of a walk over a line.
-struct Finder<'a> {
-    line: &'a [u8],
-    route: Route<'a>,
-    kind: Option<Text<'a>>,
-    is_repeated: bool,
-    request: Inner<'a>,
-    response: Inner<'a>,
-    /// The key whose value comes next.
-    pending: Name,
-    /// The envelope that is being looked into.
-    inside: Name,
-    has_envelope: bool,
-    /// Whether a key may have escapes.
-    backslash: bool,
-}
-
-impl<'a> Finder<'a> {
-    #[inline(never)]
-    fn inner_text(&mut self, name: Name, text: Option<Text<'a>>) {
-        let inner = match self.inside {
-            Name::Request => &mut self.request,
-            _ => &mut self.response,
-        };
-        match name {
-            Name::Subtype => inner.subtype = text,
-            Name::RequestId => inner.request_id = text,
-            Name::ToolUseId => inner.tool_use_id = text,
-            _ => {}
-        }
-    }
-
-    /// A key may be written with escapes; few are.
-    #[cold]
-    fn meant(&self, range: Range<usize>) -> Name {
-        match has_backslash(self.line, range.clone()) {
-            true => Name::of(Text(&self.line[range]).get().as_bytes()),
-            false => Name::Other,
-        }
-    }
-}
-
-impl Visit for Finder<'_> {
-    #[inline(always)]
-    fn key(&mut self, _: u32, range: Range<usize>) {
-        let key = self.line.get(range.clone()).unwrap_or_default();
-        self.pending = Name::of(key);
-        if self.backslash && self.pending == Name::Other {
-            self.pending = self.meant(range);
-        }
-    }
-
-    #[inline(always)]
-    fn text(&mut self, depth: u32, range: Range<usize>) {
-        let text = self.line.get(range).map(Text);
-        let name = std::mem::replace(&mut self.pending, Name::Other);
-        if depth > 1 {
-            return self.inner_text(name, text);
-        }
-        match name {
-            Name::Type => {
-                self.is_repeated |= self.kind.is_some();
-                self.kind = text;
-            }
-            Name::Uuid => self.route.uuid = text,
-            Name::SessionId => self.route.session_id = text,
-            Name::ParentToolUseId => self.route.parent_tool_use_id = text,
-            Name::Subtype => self.route.subtype = text,
-            Name::RequestId => self.route.request_id = text,
-            Name::ToolUseId => self.route.tool_use_id = text,
-            Name::Request | Name::Response | Name::Other => {}
-        }
-    }
-
-    #[inline]
-    fn backslash(&mut self) {
-        self.backslash = true;
-    }
-
-    #[inline]
-    fn enter(&mut self) -> bool {
-        let name = std::mem::replace(&mut self.pending, Name::Other);
-        let is_envelope = matches!(name, Name::Request | Name::Response);
-        if is_envelope {
-            self.inside = name;
-            self.has_envelope = true;
-        }
-        is_envelope
     }
 }
 

@@ -101,11 +101,51 @@ pub enum Key {
 
 /// The rest of an object: first what stood before the tag, then the map itself.
 pub struct Source<'de, A> {
-    early: std::vec::IntoIter<(Box<str>, Json)>,
-    current: Option<(Box<str>, Json)>,
+    /// Apart, because it is rare and this is handed from type to type.
+    early: Option<Box<Early>>,
     tags: Tags,
     map: A,
     lifetime: PhantomData<&'de ()>,
+}
+
+type Entries = Vec<(Box<str>, Json)>;
+
+/// Entries that were read before anybody knew what they belong to.
+struct Early {
+    left: std::vec::IntoIter<(Box<str>, Json)>,
+    /// The one whose key was read last.
+    current: Option<(Box<str>, Json)>,
+}
+
+impl Early {
+    #[inline]
+    fn of(entries: Entries) -> Option<Box<Self>> {
+        if entries.is_empty() {
+            return None;
+        }
+        Some(Box::new(Self {
+            left: entries.into_iter(),
+            current: None,
+        }))
+    }
+
+    /// Takes the tag out, if it is among them, and gives the rest.
+    fn tag<E: DeError>(self, tag: &'static str) -> Result<(Option<String>, Entries), E> {
+        let (tags, rest): (Vec<_>, Vec<_>) = self.left.partition(|(name, _)| &**name == tag);
+        let mut texts = tags
+            .iter()
+            .map(|(_, value)| serde_json::from_str(value.as_str()));
+        let found = texts.next().transpose().map_err(E::custom)?;
+        match texts.next() {
+            Some(_) => Err(E::duplicate_field(tag)),
+            None => Ok((found, rest)),
+        }
+    }
+
+    fn next_name(&mut self) -> Option<&str> {
+        self.current = self.left.next();
+        self.current.as_ref().map(|(name, _)| &**name)
+    }
 }
 
 impl<A> fmt::Debug for Source<'_, A> {
@@ -120,8 +160,7 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
     /// A whole object, from its first key.
     pub fn new(map: A) -> Self {
         Self {
-            early: Vec::new().into_iter(),
-            current: None,
+            early: None,
             tags: Tags::default(),
             map,
             lifetime: PhantomData,
@@ -134,13 +173,14 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
     /// When the JSON is broken, or a tag is repeated: what an object is must not depend on who reads it.
     #[inline]
     pub fn key(&mut self, index: impl Fn(&str) -> Option<usize>) -> Result<Option<Key>, A::Error> {
-        if let Some((name, value)) = self.early.next() {
-            let key = match index(&name) {
-                Some(index) => Key::Field(index),
-                None => Key::Other(name.clone()),
-            };
-            self.current = Some((name, value));
-            return Ok(Some(key));
+        if let Some(early) = &mut self.early {
+            match early.next_name() {
+                Some(name) => {
+                    let other = || Key::Other(name.into());
+                    return Ok(Some(index(name).map_or_else(other, Key::Field)));
+                }
+                None => self.early = None,
+            }
         }
         let seed = KeySeed {
             index: &index,
@@ -159,11 +199,16 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
     /// When it is no `T`.
     #[inline]
     pub fn value<T: DeserializeOwned>(&mut self) -> Result<T, A::Error> {
-        match self.current.take() {
+        match self.early_entry() {
             Some((name, raw)) => serde_json::from_str(raw.as_str())
                 .map_err(|error| DeError::custom(format_args!("{BEFORE_TAG}{name}`: {error}"))),
             None => self.map.next_value(),
         }
+    }
+
+    #[inline]
+    fn early_entry(&mut self) -> Option<(Box<str>, Json)> {
+        self.early.as_mut()?.current.take()
     }
 
     /// Passes over the value of the key that was just read.
@@ -171,7 +216,7 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
     /// # Errors
     /// When the JSON is broken.
     pub fn skip(&mut self) -> Result<(), A::Error> {
-        match self.current.take() {
+        match self.early_entry() {
             Some(_) => Ok(()),
             None => self.map.next_value::<IgnoredAny>().map(drop),
         }
@@ -181,40 +226,31 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
     ///
     /// # Errors
     /// When the JSON is broken or the tag is no string.
-    pub fn tag(mut self, tag: &'static str) -> Result<(Option<Cow<'de, str>>, Self), A::Error> {
+    pub fn tag(&mut self, tag: &'static str) -> Result<Option<Cow<'de, str>>, A::Error> {
+        let outer = self.tags;
+        self.tags = outer.and(tag);
         let mut early = Vec::new();
-        let mut found = None;
-        for (name, value) in self.early {
-            if &*name == tag {
-                if found.is_some() {
-                    return Err(DeError::duplicate_field(tag));
-                }
-                let text: String = serde_json::from_str(value.as_str()).map_err(DeError::custom)?;
-                found = Some(Cow::Owned(text));
-            } else {
-                early.push((name, value));
+        if let Some(known) = self.early.take() {
+            let found;
+            (found, early) = known.tag(tag)?;
+            if found.is_some() {
+                self.early = Early::of(early);
+                return Ok(found.map(Cow::Owned));
             }
         }
-        while found.is_none() {
-            let Some(TagText(name)) = self.map.next_key::<TagText<'de>>()? else {
-                break;
-            };
+        while let Some(TagText(name)) = self.map.next_key()? {
             if &*name == tag {
-                found = Some(self.map.next_value::<TagText<'de>>()?.0);
-            } else if let Some(tag) = self.tags.find(&name) {
+                let TagText(found) = self.map.next_value()?;
+                self.early = Early::of(early);
+                return Ok(Some(found));
+            }
+            if let Some(tag) = outer.find(&name) {
                 return Err(DeError::duplicate_field(tag));
-            } else {
-                early.push((name.into(), shallow(self.map.next_value()?)?));
             }
+            early.push((name.into(), shallow(self.map.next_value()?)?));
         }
-        let source = Self {
-            early: early.into_iter(),
-            current: None,
-            tags: self.tags.and(tag),
-            map: self.map,
-            lifetime: PhantomData,
-        };
-        Ok((found, source))
+        self.early = Early::of(early);
+        Ok(None)
     }
 }
 
@@ -222,8 +258,7 @@ impl<E: DeError> Source<'_, NoMore<E>> {
     /// An object given as its entries: what a flattened body shares with the struct around it.
     pub fn of_entries(entries: Vec<(Box<str>, Json)>) -> Self {
         Self {
-            early: entries.into_iter(),
-            current: None,
+            early: Early::of(entries),
             tags: Tags::default(),
             map: NoMore(PhantomData),
             lifetime: PhantomData,

@@ -2,6 +2,10 @@
 //!
 //! On Unix these are bare pipes that can be asked for readiness and read without a buffer in between.
 
+use std::io;
+
+use tokio::process::{Child, Command};
+
 /// The end of the agent's stdin that is written.
 #[cfg(unix)]
 pub(super) type StdinPipe = tokio::net::unix::pipe::Sender;
@@ -31,17 +35,64 @@ pub(crate) struct Pipes {
     pub stdout: StdoutPipe,
 }
 
-/// Takes the three pipes of a child that was started with all of them.
-pub(super) fn take(child: &mut tokio::process::Child) -> std::io::Result<(Pipes, StderrPipe)> {
-    let missing = || std::io::Error::other("the child was started without its pipes");
-    let stdin = child.stdin.take().ok_or_else(missing)?;
-    let stdout = child.stdout.take().ok_or_else(missing)?;
-    let stderr = child.stderr.take().ok_or_else(missing)?;
-    #[cfg(unix)]
-    let (stdin, stdout, stderr) = (
-        StdinPipe::from_owned_fd(stdin.into_owned_fd()?)?,
-        StdoutPipe::from_owned_fd(stdout.into_owned_fd()?)?,
-        StderrPipe::from_owned_fd(stderr.into_owned_fd()?)?,
-    );
-    Ok((Pipes { stdin, stdout }, stderr))
+/// Our ends of the three pipes of a child that is about to be started. Not yet known to the runtime: taken from the child
+/// they would be, in the form of its own pipes, and have to be made known twice.
+#[cfg(unix)]
+pub(super) struct Ends {
+    stdin: io::PipeWriter,
+    stdout: io::PipeReader,
+    stderr: io::PipeReader,
+}
+
+#[cfg(unix)]
+impl Ends {
+    /// Gives a command its three pipes.
+    pub(super) fn of(command: &mut Command) -> io::Result<Self> {
+        let (theirs, stdin) = io::pipe()?;
+        command.stdin(theirs);
+        let (stdout, theirs) = io::pipe()?;
+        command.stdout(theirs);
+        let (stderr, theirs) = io::pipe()?;
+        command.stderr(theirs);
+        Ok(Self {
+            stdin,
+            stdout,
+            stderr,
+        })
+    }
+
+    /// The pipes of the child that was started.
+    pub(super) fn open(self, _: &mut Child) -> io::Result<(Pipes, StderrPipe)> {
+        let pipes = Pipes {
+            stdin: StdinPipe::from_owned_fd(self.stdin.into())?,
+            stdout: StdoutPipe::from_owned_fd(self.stdout.into())?,
+        };
+        Ok((pipes, StderrPipe::from_owned_fd(self.stderr.into())?))
+    }
+}
+
+/// The pipes stay with the child until they are taken from it.
+#[cfg(not(unix))]
+pub(super) struct Ends;
+
+#[cfg(not(unix))]
+impl Ends {
+    /// Gives a command its three pipes.
+    pub(super) fn of(command: &mut Command) -> io::Result<Self> {
+        use std::process::Stdio;
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Ok(Self)
+    }
+
+    /// The pipes of the child that was started.
+    pub(super) fn open(self, child: &mut Child) -> io::Result<(Pipes, StderrPipe)> {
+        let missing = || io::Error::other("the child was started without its pipes");
+        let stdin = child.stdin.take().ok_or_else(missing)?;
+        let stdout = child.stdout.take().ok_or_else(missing)?;
+        let stderr = child.stderr.take().ok_or_else(missing)?;
+        Ok((Pipes { stdin, stdout }, stderr))
+    }
 }

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::exit::Exit;
 use super::mask::Secrets;
-use super::pipes::{self, Pipes};
+use super::pipes::Pipes;
 use super::spawn::{self, SpawnError, SpawnSpec};
 use super::stderr::{Drain, StderrTail};
 
@@ -41,13 +41,13 @@ pub(crate) struct AgentProcess {
 impl AgentProcess {
     /// Starts an agent. Takes about as long as the system needs to start a process, and waits for it.
     pub(crate) fn spawn(mut spec: SpawnSpec) -> Result<(AgentProcess, Pipes), SpawnError> {
-        let mut child = spawn::start(&spec)?;
+        let (mut child, ends) = spawn::start(&spec)?;
         // A child that was not waited for has its number.
         let pid = child.id().unwrap_or_default();
         let tree = Tree::new(pid, spec.marker.clone());
         let secrets = Secrets::of_env(spec.env.iter().map(|(name, value)| (&**name, &**value)));
-        let taken = pipes::take(&mut child);
-        let (pipes, stderr) = taken.map_err(|source| {
+        let opened = ends.open(&mut child);
+        let (pipes, stderr) = opened.map_err(|source| {
             tree.kill_all((Instant::now() + DROP).into_std());
             SpawnError::Other {
                 program: spec.program.clone(),

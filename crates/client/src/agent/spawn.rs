@@ -7,11 +7,12 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
-use std::process::Stdio;
 
 use countersign_process::{Marker, die_with_parent, lasting};
 use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
+
+use super::pipes::Ends;
 
 /// Told each line of stderr, masked and without line end.
 pub(crate) type OnStderr = Box<dyn FnMut(&str) + Send>;
@@ -123,7 +124,7 @@ pub enum SpawnError {
 }
 
 /// Starts the child, with all three pipes.
-pub(super) fn start(spec: &SpawnSpec) -> Result<Child, SpawnError> {
+pub(super) fn start(spec: &SpawnSpec) -> Result<(Child, Ends), SpawnError> {
     let runtime = Handle::try_current().map_err(|_| SpawnError::NoRuntime)?;
     let mut command = Command::new(&spec.program);
     command
@@ -132,16 +133,18 @@ pub(super) fn start(spec: &SpawnSpec) -> Result<Child, SpawnError> {
         .envs(spec.env.iter().map(|(name, value)| (name, value)))
         .env(Marker::NAME, spec.marker.value())
         .current_dir(&spec.cwd)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
         .kill_on_drop(true);
     die_with_parent(command.as_std_mut());
-    lasting::run(move || {
+    let ends = Ends::of(&mut command).map_err(|source| named(spec, source))?;
+    // The command holds the child's ends of the pipes, and goes when the child has started.
+    let started = lasting::run(move || {
         let _inside = runtime.enter();
         command.spawn()
-    })?
-    .map_err(|source| named(spec, source))
+    })?;
+    match started {
+        Ok(child) => Ok((child, ends)),
+        Err(source) => Err(named(spec, source)),
+    }
 }
 
 /// ENOEXEC, the same number on every Unix.

@@ -70,6 +70,11 @@ impl ChildEnv {
         self.0.iter().map(|(k, v)| (k.as_os_str(), v.as_os_str()))
     }
 
+    /// All variables, by name.
+    pub(crate) fn into_pairs(self) -> impl Iterator<Item = (OsString, OsString)> {
+        self.0.into_iter()
+    }
+
     fn set(&mut self, name: impl Into<OsString>, value: impl Into<OsString>) {
         let name = name.into();
         self.remove(&name);

@@ -310,7 +310,7 @@ mod tests {
         let bytes = Bytes::from(line.repeat(lines));
         let mut batch = Batch::new(bytes, first);
         for n in 0..lines {
-            batch.push(n * size, (n + 1) * size - 1);
+            batch.push(batch.route(n * size, (n + 1) * size - 1));
         }
         batch
     }

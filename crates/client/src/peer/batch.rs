@@ -5,14 +5,17 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_wire::content::ContentBlock;
 use countersign_wire::decode::{DecodeError, decode};
-use countersign_wire::route::{Route, Text};
+use countersign_wire::route::{Places, Text};
 use countersign_wire::{CliMessage, Json};
 use serde::de::DeserializeOwned;
+
+use super::glance::DeltaGlance;
 
 /// A part of a batch. `len` is [`Span::NONE`] where there is nothing.
 #[derive(Debug, Clone, Copy)]
@@ -28,17 +31,12 @@ impl Span {
         len: Self::NONE,
     };
 
-    /// Where `part` lies in `whole`, of which it is a slice.
-    fn of(whole: &[u8], part: &[u8]) -> Self {
-        let at = (part.as_ptr() as usize).wrapping_sub(whole.as_ptr() as usize);
-        match (u32::try_from(at), u32::try_from(part.len())) {
-            (Ok(at), Ok(len)) => Self { at, len },
-            _ => Self::EMPTY,
-        }
-    }
-
-    fn text(whole: &[u8], text: Option<Text<'_>>) -> Self {
-        text.map_or(Self::EMPTY, |text| Self::of(whole, text.raw()))
+    /// A part of a line that begins at `line`, in a batch of less than four gigabytes.
+    fn of(line: usize, part: Option<Range<usize>>) -> Self {
+        part.map_or(Self::EMPTY, |part| Self {
+            at: (line + part.start) as u32,
+            len: part.len() as u32,
+        })
     }
 
     fn get(self, whole: &[u8]) -> Option<&[u8]> {
@@ -51,9 +49,11 @@ impl Span {
 
 /// What is known of one line.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+pub(crate) struct Place {
     line: Span,
     kind: Kind,
+    /// No text of it has escapes.
+    is_plain: bool,
     name: Span,
     subtype: Span,
     request_id: Span,
@@ -136,19 +136,33 @@ impl Batch {
         }
     }
 
-    /// Routes the line at `start..end` and takes it in.
-    pub(crate) fn push(&mut self, start: usize, end: usize) {
+    /// The memory that its lines lie in.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Routes the line at `start..end`.
+    #[inline]
+    pub(crate) fn route(&self, start: usize, end: usize) -> Place {
+        Place::of(&self.bytes, start, end)
+    }
+
+    /// A line that was routed.
+    pub(crate) fn at<'a>(&'a self, place: &'a Place) -> View<'a> {
+        View {
+            bytes: &self.bytes,
+            place,
+        }
+    }
+
+    /// Takes in a line that was routed and is an event.
+    #[inline]
+    pub(crate) fn push(&mut self, place: Place) {
         if self.places.is_empty() {
             // A guess that is right for deltas and harmless for the rest.
             self.places.reserve(self.bytes.len() / 256 + 1);
         }
-        let place = Place::of(&self.bytes, start, end);
         self.places.push(place);
-    }
-
-    /// Takes the last line out again: it is no event.
-    pub(crate) fn pop(&mut self) {
-        self.places.pop();
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -160,25 +174,9 @@ impl Batch {
         self.weight + self.places.len() * size_of::<Place>() + size_of::<Self>()
     }
 
-    pub(crate) fn last_kind(&self) -> Kind {
-        self.places
-            .last()
-            .map_or(Kind::Malformed, |place| place.kind)
-    }
-
-    pub(crate) fn last(&self) -> View<'_> {
-        let place = self.places.last();
-        View {
-            bytes: &self.bytes,
-            place: *place.unwrap_or(&Place::NOWHERE),
-        }
-    }
-
+    #[inline]
     pub(crate) fn view(&self, index: usize) -> View<'_> {
-        View {
-            bytes: &self.bytes,
-            place: *self.places.get(index).unwrap_or(&Place::NOWHERE),
-        }
+        self.at(self.places.get(index).unwrap_or(&Place::NOWHERE))
     }
 }
 
@@ -186,6 +184,7 @@ impl Place {
     const NOWHERE: Self = Self {
         line: Span::EMPTY,
         kind: Kind::Malformed,
+        is_plain: false,
         name: Span::EMPTY,
         subtype: Span::EMPTY,
         request_id: Span::EMPTY,
@@ -195,31 +194,39 @@ impl Place {
         parent_tool_use_id: Span::EMPTY,
     };
 
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
     fn of(bytes: &[u8], start: usize, end: usize) -> Self {
+        if u32::try_from(end).is_err() {
+            return Self::NOWHERE;
+        }
         let line = &bytes[start..end];
-        let place = Span::of(bytes, line);
-        let Ok(route) = Route::of(line) else {
+        let whole = Span::of(start, Some(0..line.len()));
+        let Ok(places) = Places::of(line) else {
             return Self {
-                line: place,
+                line: whole,
                 ..Self::NOWHERE
             };
         };
-        let name = route.kind.raw();
+        let name = Text::of_raw(line.get(places.kind()).unwrap_or_default());
         // Escapes in a `type` are legal JSON, if nothing the CLI writes.
-        let kind = match memchr::memchr(b'\\', name) {
-            None => Kind::of(name),
-            Some(_) => Kind::of(route.kind.get().as_bytes()),
+        let kind = match places.is_plain() {
+            true => Kind::of(name.raw()),
+            false => Kind::of(name.get().as_bytes()),
         };
         Self {
-            line: place,
+            line: whole,
             kind,
-            name: Span::of(bytes, name),
-            subtype: Span::text(bytes, route.subtype),
-            request_id: Span::text(bytes, route.request_id),
-            uuid: Span::text(bytes, route.uuid),
-            session_id: Span::text(bytes, route.session_id),
-            tool_use_id: Span::text(bytes, route.tool_use_id),
-            parent_tool_use_id: Span::text(bytes, route.parent_tool_use_id),
+            is_plain: places.is_plain(),
+            name: Span::of(start, Some(places.kind())),
+            subtype: Span::of(start, places.subtype()),
+            request_id: Span::of(start, places.request_id()),
+            uuid: Span::of(start, places.uuid()),
+            session_id: Span::of(start, places.session_id()),
+            tool_use_id: Span::of(start, places.tool_use_id()),
+            parent_tool_use_id: Span::of(start, places.parent_tool_use_id()),
         }
     }
 }
@@ -228,7 +235,7 @@ impl Place {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
     bytes: &'a [u8],
-    place: Place,
+    place: &'a Place,
 }
 
 impl<'a> View<'a> {
@@ -241,7 +248,13 @@ impl<'a> View<'a> {
     }
 
     fn text(self, span: Span) -> Option<Cow<'a, str>> {
-        span.get(self.bytes).map(|raw| Text::of_raw(raw).get())
+        let raw = span.get(self.bytes)?;
+        if self.place.is_plain
+            && let Ok(text) = std::str::from_utf8(raw)
+        {
+            return Some(Cow::Borrowed(text));
+        }
+        Some(Text::of_raw(raw).get())
     }
 
     pub(crate) fn type_name(self) -> Option<Cow<'a, str>> {
@@ -401,23 +414,6 @@ impl Frame {
     }
 }
 
-/// Where the text of a delta stands.
-#[derive(serde::Deserialize)]
-struct DeltaGlance {
-    event: DeltaEventGlance,
-}
-
-#[derive(serde::Deserialize)]
-struct DeltaEventGlance {
-    delta: DeltaTextGlance,
-}
-
-#[derive(serde::Deserialize)]
-struct DeltaTextGlance {
-    #[serde(default)]
-    text: Option<String>,
-}
-
 impl fmt::Debug for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 200;
@@ -437,7 +433,7 @@ mod tests {
 
     fn frame(line: &str) -> Frame {
         let mut batch = Batch::new(Bytes::copy_from_slice(line.as_bytes()), 7);
-        batch.push(0, line.len());
+        batch.push(batch.route(0, line.len()));
         Frame::new(Arc::new(batch), 0)
     }
 

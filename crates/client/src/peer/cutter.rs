@@ -6,7 +6,7 @@
 
 use bytes::{Buf as _, Bytes, BytesMut};
 
-/// Room for the first read after a pause: most single lines fit, and an allocator hands it out and takes it back at no
+/// Room for a read while little is coming: most single lines fit, and an allocator hands it out and takes it back at no
 /// cost worth naming, which is not so for a few kilobytes.
 const SMALL_READ: usize = 1000;
 
@@ -38,6 +38,12 @@ pub(crate) struct Cutter {
 #[derive(Debug)]
 pub(crate) struct Piece {
     bytes: Bytes,
+    lines: Lines,
+}
+
+/// Goes over the lines of a piece.
+#[derive(Debug)]
+pub(crate) struct Lines {
     at: usize,
     max_line: usize,
     at_start: bool,
@@ -77,6 +83,13 @@ impl Cutter {
         self.buffer.is_empty()
     }
 
+    /// Takes in what was read elsewhere while nothing was held; to be cut by [`Cutter::take`].
+    pub(crate) fn begin(&mut self, bytes: &[u8]) {
+        debug_assert!(self.is_empty());
+        self.buffer = BytesMut::from(bytes);
+        self.scanned = 0;
+    }
+
     /// Gives the memory back while nothing is coming.
     pub(crate) fn rest(&mut self) {
         if self.buffer.is_empty() {
@@ -110,13 +123,13 @@ impl Cutter {
         let bytes = self.cut_off(whole);
         self.scanned = self.buffer.len();
         self.drop_overlong();
-        Some(Piece {
-            bytes,
+        let lines = Lines {
             at: start,
             max_line: self.max_line,
             at_start: std::mem::take(&mut self.at_start),
             overlong,
-        })
+        };
+        Some(Piece { bytes, lines })
     }
 
     /// What is left when the stream ends without a newline.
@@ -130,6 +143,10 @@ impl Cutter {
     }
 
     fn cut_off(&mut self, whole: usize) -> Bytes {
+        if whole == self.buffer.capacity() {
+            // Nothing is left of it that could be used again.
+            return std::mem::take(&mut self.buffer).freeze();
+        }
         if whole > COPIED {
             return self.buffer.split_to(whole).freeze();
         }
@@ -160,33 +177,35 @@ impl Cutter {
 }
 
 impl Piece {
-    /// The memory the lines lie in.
-    pub(crate) fn bytes(&self) -> &Bytes {
-        &self.bytes
+    /// The memory, and what finds the lines in it.
+    pub(crate) fn open(self) -> (Bytes, Lines) {
+        (self.bytes, self.lines)
     }
+}
 
-    /// The next line that is not blank.
-    pub(crate) fn next_line(&mut self) -> Option<Cut> {
-        if let Some(bytes) = self.overlong.take() {
-            return Some(Cut::TooLong(bytes));
+impl Lines {
+    /// The next line that is not blank; `bytes` is the memory of the piece.
+    pub(crate) fn next_line(&mut self, bytes: &[u8]) -> Option<Cut> {
+        if let Some(length) = self.overlong.take() {
+            return Some(Cut::TooLong(length));
         }
         loop {
-            let rest = &self.bytes[self.at..];
+            let rest = &bytes[self.at..];
             let length = memchr::memchr(b'\n', rest)?;
             let (mut start, mut end) = (self.at, self.at + length);
             self.at = end + 1;
             let first = std::mem::take(&mut self.at_start);
             if end - start > self.max_line.saturating_add(NOT_COUNTED) {
-                let carriage = u64::from(self.bytes[start..end].ends_with(b"\r"));
+                let carriage = u64::from(bytes[start..end].ends_with(b"\r"));
                 return Some(Cut::TooLong((end - start) as u64 - carriage));
             }
-            if self.bytes[start..end].ends_with(b"\r") {
+            if bytes[start..end].ends_with(b"\r") {
                 end -= 1;
             }
-            if first && self.bytes[start..end].starts_with(BYTE_ORDER_MARK) {
+            if first && bytes[start..end].starts_with(BYTE_ORDER_MARK) {
                 start += BYTE_ORDER_MARK.len();
             }
-            if self.bytes[start..end].trim_ascii().is_empty() {
+            if bytes[start..end].trim_ascii().is_empty() {
                 continue;
             }
             return Some(match end - start > self.max_line {
@@ -207,18 +226,22 @@ mod tests {
     fn cut(stream: &[u8], size: usize, max_line: usize) -> Vec<String> {
         let mut cutter = Cutter::new(max_line);
         let mut found = Vec::new();
-        let mut show = |mut piece: Piece| {
-            while let Some(cut) = piece.next_line() {
+        let mut show = |piece: Piece| {
+            let (bytes, mut lines) = piece.open();
+            while let Some(cut) = lines.next_line(&bytes) {
                 found.push(match cut {
                     Cut::Line(start, end) => {
-                        String::from_utf8_lossy(&piece.bytes()[start..end]).into_owned()
+                        String::from_utf8_lossy(&bytes[start..end]).into_owned()
                     }
                     Cut::TooLong(bytes) => format!("<{bytes}>"),
                 });
             }
         };
         for chunk in stream.chunks(size) {
-            cutter.buffer().extend_from_slice(chunk);
+            match cutter.is_empty() && size.is_multiple_of(2) {
+                true => cutter.begin(chunk),
+                false => cutter.buffer().extend_from_slice(chunk),
+            }
             if let Some(piece) = cutter.take(chunk.len()) {
                 show(piece);
             }
@@ -267,8 +290,9 @@ mod tests {
         cutter.buffer().extend_from_slice(b"\ntail");
         let before = cutter.buffer().as_ptr();
         let piece = cutter.take(1 << 20).unwrap();
-        assert_eq!(piece.bytes().as_ptr(), before);
-        assert_eq!(piece.bytes().len(), (1 << 20) + 1);
+        let (bytes, _) = piece.open();
+        assert_eq!(bytes.as_ptr(), before);
+        assert_eq!(bytes.len(), (1 << 20) + 1);
     }
 
     #[test]
@@ -280,10 +304,10 @@ mod tests {
             assert!(cutter.buffer.len() <= 1000 + NOT_COUNTED);
         }
         cutter.buffer().extend_from_slice(b"\nnext\n");
-        let mut piece = cutter.take(6).unwrap();
-        assert_eq!(piece.next_line(), Some(Cut::TooLong(4_096_000)));
-        assert!(matches!(piece.next_line(), Some(Cut::Line(_, _))));
-        assert_eq!(piece.next_line(), None);
+        let (bytes, mut lines) = cutter.take(6).unwrap().open();
+        assert_eq!(lines.next_line(&bytes), Some(Cut::TooLong(4_096_000)));
+        assert!(matches!(lines.next_line(&bytes), Some(Cut::Line(_, _))));
+        assert_eq!(lines.next_line(&bytes), None);
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! What the CLI asks, brought to whoever answers it.
 //!
 //! Owns the way from a `control_request` line to a callback, an in-process server, or the stream of questions. Callbacks
-//! run in tasks of their own. Invariants: every request gets an answer; a callback that panics or is dropped refuses; a
-//! request nobody knows gets an error, never silence.
+//! that wait for anything do so in tasks of their own. Invariants: every request gets an answer; a callback that panics
+//! or is dropped refuses; a request nobody knows gets an error, never silence.
 
 use std::borrow::Cow;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use countersign_wire::control::{
     CanUseTool, CliRequest, DialogBehavior, Elicitation, ElicitationAction, ElicitationReply,
@@ -14,8 +16,10 @@ use countersign_wire::control::{
 };
 use countersign_wire::decode::decode;
 use countersign_wire::permission::PermissionUpdate;
+use countersign_wire::write::append_ascii;
 use countersign_wire::{CliMessage, Extra, Json};
 use serde::Serialize;
+use tokio::runtime::RuntimeFlavor;
 use tracing::Instrument as _;
 
 use super::batch::{Batch, View};
@@ -78,7 +82,7 @@ pub(super) fn question(shared: &Arc<Shared>, view: View<'_>, position: u64) -> O
         }
     };
     match request {
-        CliRequest::CanUseTool(ask) => permission(shared, slot, *ask, position),
+        CliRequest::CanUseTool(ask) => permission(shared, slot, ask, position),
         CliRequest::HookCallback(callback) => hook_callback(shared, slot, *callback),
         CliRequest::McpMessage(message) => {
             mcp_message(shared, slot, message.server_name, message.message);
@@ -115,9 +119,9 @@ pub(crate) fn reopen(shared: &Arc<Shared>, message: &CliMessage) {
         return;
     };
     let length = line.len();
-    let mut batch = Batch::new(line.into(), 0);
-    batch.push(0, length);
-    if let Some(notice) = question(shared, batch.last(), 0) {
+    let batch = Batch::new(line.into(), 0);
+    let place = batch.route(0, length);
+    if let Some(notice) = question(shared, batch.at(&place), 0) {
         shared.notice(notice);
     }
 }
@@ -175,7 +179,23 @@ fn pass_on(shared: &Shared, question: Question) {
 }
 
 /// Runs a callback in a task of its own, until it answers or the CLI no longer wants it to.
+///
+/// On a runtime of one thread its first step is made here: one that blocks holds up everybody there in any case, and
+/// most answer at once, which is cheaper without a task.
 fn run(shared: &Shared, slot: &Arc<Slot>, callback: impl Future<Output = ()> + Send + 'static) {
+    if shared.runtime.runtime_flavor() != RuntimeFlavor::CurrentThread {
+        return spawn(shared, slot, callback);
+    }
+    let mut callback = Box::pin(callback);
+    let mut context = Context::from_waker(Waker::noop());
+    let step = AssertUnwindSafe(|| callback.as_mut().poll(&mut context));
+    // A panic ends it, as it would end a task; what it held is dropped, which refuses.
+    if let Ok(Poll::Pending) = catch_unwind(step) {
+        spawn(shared, slot, callback);
+    }
+}
+
+fn spawn(shared: &Shared, slot: &Arc<Slot>, callback: impl Future<Output = ()> + Send + 'static) {
     let interest = Interest::new(Arc::clone(slot));
     let withdrawn = async move { interest.withdrawn().await };
     shared.runtime.spawn(async move {
@@ -187,7 +207,7 @@ fn run(shared: &Shared, slot: &Arc<Slot>, callback: impl Future<Output = ()> + S
     });
 }
 
-fn permission(shared: &Arc<Shared>, slot: Arc<Slot>, ask: CanUseTool, position: u64) {
+fn permission(shared: &Arc<Shared>, slot: Arc<Slot>, ask: Box<CanUseTool>, position: u64) {
     let request = PermissionRequest::new(ask, Interest::new(Arc::clone(&slot)), position);
     let Some(handler) = shared.handlers.permission.clone() else {
         let message = match shared.handlers.takes_questions {
@@ -235,21 +255,17 @@ pub(crate) fn settle(
         }
     }
     if updates.is_empty() && decision.is_plain_allow() {
-        // The usual answer, without a copy of the input.
-        return responder.reply(&PlainAllow {
-            behavior: "allow",
-            updated_input: &request.input,
-        });
+        return responder.reply_with(|line| append_plain_allow(line, &request.input));
     }
     responder.reply(&decision.into_result(&request.input, updates))
 }
 
-/// An allow of what was asked, in the form that every version takes.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct PlainAllow<'a> {
-    behavior: &'static str,
-    updated_input: &'a Json,
+/// The usual answer, an allow of what was asked, as text around the input: no copy of it, nothing to look up.
+fn append_plain_allow(line: &mut Vec<u8>, input: &Json) -> serde_json::Result<()> {
+    line.extend_from_slice(b"{\"behavior\":\"allow\",\"updatedInput\":");
+    append_ascii(line, input)?;
+    line.push(b'}');
+    Ok(())
 }
 
 /// Leaves out what would make this version refuse the whole answer, and says so.
@@ -395,4 +411,52 @@ fn outgoing(shared: std::sync::Weak<Shared>, server: String) -> Arc<dyn crate::m
         let request = countersign_wire::control::HostControlRequest::new(id, request);
         let _ = shared.write(&request.into());
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+
+    use super::*;
+    use crate::{Claude, Event, Kind, Peer};
+
+    const ASKED: &[u8] = br#"{"type":"control_request","request_id":"r1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{},"tool_use_id":"t1"}}
+{"type":"keep_alive"}
+"#;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn on_several_threads_a_callback_that_blocks_holds_up_no_reading() {
+        let (release, held) = mpsc::channel();
+        let held = Mutex::new(held);
+        let (peer, far) = Peer::pair();
+        let mut session = Claude::new()
+            .permissions(move |_| {
+                let _ = held.lock().unwrap().recv_timeout(Duration::from_secs(30));
+                async { Decision::allow() }
+            })
+            .attach(peer);
+        let mut far = BufReader::new(far);
+        far.write_all(ASKED).await.unwrap();
+        let event = session.events.next().await;
+        assert!(matches!(event, Some(Event::Message(frame)) if frame.kind() == Kind::KeepAlive));
+        release.send(()).unwrap();
+        let mut answer = String::new();
+        far.read_line(&mut answer).await.unwrap();
+        assert!(answer.contains(r#""behavior":"allow""#), "{answer}");
+    }
+
+    #[test]
+    fn a_plain_allow_written_as_text_is_the_one_of_the_wire() {
+        let input: Json = "{\"path\":\"\u{fc}\",\n\"n\":[1]}".parse().unwrap();
+        let mut line = Vec::new();
+        append_plain_allow(&mut line, &input).unwrap();
+        assert!(line.is_ascii() && !line.contains(&b'\n'));
+        let written: serde_json::Value = serde_json::from_slice(&line).unwrap();
+        let of_the_wire = Decision::allow().into_result(&input, Vec::new());
+        assert_eq!(written, serde_json::to_value(of_the_wire).unwrap());
+    }
 }

@@ -1,14 +1,23 @@
 //! The read loop: bytes in, lines routed once, each to where it belongs.
 //!
-//! Owns the source. Invariant: with an agent at the other end it waits for nothing but the source: callbacks run in tasks
+//! Owns the source. Invariant: with an agent at the other end it waits for nothing but the source: callbacks wait in tasks
 //! of their own, and handing lines to listeners cannot block. Only a recording, which nobody waits behind, is read at the
 //! pace of its listeners.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+#[cfg(unix)]
+use std::{
+    future::poll_fn,
+    mem::MaybeUninit,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
 
 use bytes::Bytes;
+#[cfg(unix)]
+use tokio::io::ReadBuf;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::audience::Event;
@@ -39,17 +48,30 @@ impl Source {
     async fn fill(&mut self, cutter: &mut Cutter) -> io::Result<usize> {
         match self {
             #[cfg(unix)]
-            Self::Pipe(pipe) => {
-                if cutter.is_empty() {
-                    // An idle session holds no buffer.
-                    cutter.rest();
-                    pipe.readable().await?;
-                }
-                pipe.read_buf(cutter.buffer()).await
+            Self::Pipe(pipe) if cutter.is_empty() => {
+                cutter.rest();
+                poll_fn(|context| poll_first(pipe, cutter, context)).await
             }
+            #[cfg(unix)]
+            Self::Pipe(pipe) => pipe.read_buf(cutter.buffer()).await,
             Self::Other(reader) => reader.read_buf(cutter.buffer()).await,
         }
     }
+}
+
+/// Reads the first bytes after a pause by way of the stack: an idle session holds no buffer.
+#[cfg(unix)]
+fn poll_first(
+    pipe: &mut tokio::net::unix::pipe::Receiver,
+    cutter: &mut Cutter,
+    context: &mut Context<'_>,
+) -> Poll<io::Result<usize>> {
+    let mut room = [const { MaybeUninit::uninit() }; FIRST_READ];
+    let mut room = ReadBuf::uninit(&mut room);
+    ready!(Pin::new(pipe).poll_read(context, &mut room))?;
+    let bytes = room.filled();
+    cutter.begin(bytes);
+    Poll::Ready(Ok(bytes.len()))
 }
 
 /// What is done after the lines before it were handed over.
@@ -68,6 +90,10 @@ enum Fate {
     /// It was for us alone.
     Taken,
 }
+
+/// Most lines are shorter.
+#[cfg(unix)]
+const FIRST_READ: usize = 4 << 10;
 
 /// After so many bytes in a row, whoever listens gets a turn.
 const PAUSE_AFTER: usize = 32 << 10;
@@ -123,34 +149,37 @@ struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    fn take(&mut self, mut piece: Piece) {
-        let mut batch = Batch::new(piece.bytes().clone(), self.position);
-        while let Some(cut) = piece.next_line() {
+    fn take(&mut self, piece: Piece) {
+        let (bytes, mut lines) = piece.open();
+        let mut batch = Batch::new(bytes, self.position);
+        while let Some(cut) = lines.next_line(batch.bytes()) {
             match cut {
                 Cut::Line(start, end) => {
-                    batch.push(start, end);
-                    let position = self.position + batch.len() as u64 - 1;
-                    if batch.last_kind() != Kind::StreamEvent
-                        && self.consider(batch.last(), position) == Fate::Taken
+                    let place = batch.route(start, end);
+                    let position = self.position + batch.len() as u64;
+                    if place.kind() == Kind::StreamEvent
+                        || self.consider(batch.at(&place), position) == Fate::Event
                     {
-                        batch.pop();
+                        batch.push(place);
                     }
                 }
                 Cut::TooLong(bytes) => self.effects.push(Effect::TooLong(bytes)),
             }
             if !self.effects.is_empty() {
-                batch = self.hand_over(batch);
+                let rest = batch.rest();
+                self.hand_over(batch);
+                batch = rest;
             }
         }
         self.hand_over(batch);
     }
 
     /// Gives the lines so far to the listeners, then does what must come after them.
-    fn hand_over(&mut self, batch: Batch) -> Batch {
-        let rest = batch.rest();
+    fn hand_over(&mut self, batch: Batch) {
         self.position += batch.len() as u64;
         self.shared.audience.hand_over(batch);
-        for effect in self.effects.drain(..) {
+        // Rare, so that no room is kept for them.
+        for effect in std::mem::take(&mut self.effects) {
             match effect {
                 Effect::End(waiter, end) => drop(waiter.send(end)),
                 Effect::Answer(waiter, line) => drop(waiter.send(line)),
@@ -158,7 +187,6 @@ impl Driver<'_> {
                 Effect::TooLong(bytes) => self.shared.audience.tell(&Event::TooLong { bytes }),
             }
         }
-        rest
     }
 
     fn consider(&mut self, view: View<'_>, position: u64) -> Fate {

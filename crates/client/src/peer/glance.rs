@@ -94,6 +94,25 @@ pub(crate) struct UserGlance {
     pub(crate) is_replay: Option<bool>,
 }
 
+/// Where the text of a delta stands.
+#[derive(Debug, Deserialize)]
+pub(crate) struct DeltaGlance {
+    pub(crate) event: DeltaEventGlance,
+}
+
+/// The event of a delta.
+#[derive(Debug, Deserialize)]
+pub(crate) struct DeltaEventGlance {
+    pub(crate) delta: DeltaTextGlance,
+}
+
+/// The delta itself.
+#[derive(Debug, Deserialize)]
+pub(crate) struct DeltaTextGlance {
+    #[serde(default)]
+    pub(crate) text: Option<String>,
+}
+
 /// The inside of a `control_request`, whatever it asks.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

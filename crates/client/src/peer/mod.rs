@@ -19,13 +19,13 @@ pub(crate) mod question;
 pub(crate) mod turns;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use countersign_wire::HostMessage;
 use countersign_wire::control::{ControlOutcome, HostControlRequest, HostRequest};
 use countersign_wire::write::to_line;
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{Notify, oneshot};
 
 pub(crate) use dispatch::{reopen, settle};
 
@@ -74,14 +74,16 @@ pub(crate) struct Shared {
     pending: Mutex<Pending>,
     turns: Mutex<Turns<oneshot::Sender<TurnEnd>>>,
     known: Mutex<Known>,
-    /// Tells that a fact changed.
-    changed: watch::Sender<()>,
+    /// Tells that a fact changed, the end of the agent too.
+    changed: Notify,
     audience: Audience,
     handlers: Handlers,
     #[cfg(feature = "mcp")]
     bridges: Mutex<std::collections::BTreeMap<String, Arc<crate::mcp::Bridge>>>,
     pub(crate) lane: Lane,
-    closed: watch::Sender<Option<Arc<Closed>>>,
+    closed: OnceLock<Arc<Closed>>,
+    /// Tells that the agent ended.
+    over: Notify,
     /// Nobody holds the session any more.
     abandoned: Notify,
     is_abandoned: AtomicBool,
@@ -131,13 +133,14 @@ impl Shared {
             pending: Mutex::default(),
             turns: Mutex::default(),
             known: Mutex::default(),
-            changed: watch::Sender::new(()),
+            changed: Notify::new(),
             audience: Audience::default(),
             handlers,
             #[cfg(feature = "mcp")]
             bridges: Mutex::default(),
             lane,
-            closed: watch::Sender::new(None),
+            closed: OnceLock::new(),
+            over: Notify::new(),
             abandoned: Notify::new(),
             is_abandoned: AtomicBool::new(false),
             next_request: AtomicU64::new(1),
@@ -179,30 +182,25 @@ impl Shared {
         self.audience.tell(&Event::Notice(notice));
     }
 
-    /// Tells that a fact changed, if anybody waits for one.
+    /// Tells that a fact changed.
     pub(crate) fn touch(&self) {
-        if self.changed.receiver_count() > 0 {
-            self.changed.send_replace(());
-        }
+        self.changed.notify_waiters();
     }
 
     /// Waits until `holds` does, or the agent is gone.
     pub(crate) async fn until(&self, holds: impl Fn(&Self) -> bool) -> Result<()> {
-        // Listening begins before the first look, so that no change falls between.
-        let mut changed = self.changed.subscribe();
-        let mut closed = self.closed.subscribe();
         loop {
-            changed.borrow_and_update();
+            // Listening begins before the look, so that no change falls between.
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
             if holds(self) {
                 return Ok(());
             }
-            if let Some(closed) = closed.borrow_and_update().clone() {
+            if let Some(closed) = self.end() {
                 return Err(Error::Closed(closed));
             }
-            tokio::select! {
-                _ = changed.changed() => {}
-                _ = closed.changed() => {}
-            }
+            changed.await;
         }
     }
 
@@ -220,20 +218,20 @@ impl Shared {
 
     /// Waits for the end of the agent.
     pub(crate) async fn ended(&self) -> Arc<Closed> {
-        let mut closed = self.closed.subscribe();
         loop {
-            if let Some(closed) = closed.borrow_and_update().clone() {
+            let over = self.over.notified();
+            tokio::pin!(over);
+            over.as_mut().enable();
+            if let Some(closed) = self.end() {
                 return closed;
             }
-            if closed.changed().await.is_err() {
-                return Arc::default();
-            }
+            over.await;
         }
     }
 
     /// How the agent ended, if it did.
     pub(crate) fn end(&self) -> Option<Arc<Closed>> {
-        self.closed.borrow().clone()
+        self.closed.get().cloned()
     }
 
     /// Nobody holds the session any more, or its holder goes away.
@@ -330,16 +328,10 @@ impl Shared {
     /// The connection is over: everyone who waits learns it. Later calls change nothing.
     pub(crate) fn finish(&self, closed: Closed) {
         let closed = Arc::new(closed);
-        let is_first = self.closed.send_if_modified(|end| {
-            let is_first = end.is_none();
-            if is_first {
-                *end = Some(Arc::clone(&closed));
-            }
-            is_first
-        });
-        if !is_first {
+        if self.closed.set(Arc::clone(&closed)).is_err() {
             return;
         }
+        self.over.notify_waiters();
         self.outbox.cut();
         locked(&self.pending).end();
         self.questions.withdraw_all();

@@ -116,26 +116,15 @@ impl Outbox {
         if state.bytes.saturating_add(line.len()) > room && !state.waiting.is_empty() {
             return Err(PutError::Full);
         }
-        let mut line = Bytes::from(line);
-        #[cfg(unix)]
-        if state.waiting.is_empty()
-            && let Some(pipe) = state.pipe.clone()
-        {
-            while !line.is_empty() {
-                match pipe.try_write(&line) {
-                    Ok(written) => line.advance(written),
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(_) => {
-                        state.close();
-                        return Err(PutError::Closed);
-                    }
-                }
-            }
-            if line.is_empty() {
-                return Ok(());
-            }
+        let Ok(written) = state.write_now(&line) else {
+            state.close();
+            return Err(PutError::Closed);
+        };
+        if written == line.len() {
+            return Ok(());
         }
+        let mut line = Bytes::from(line);
+        line.advance(written);
         state.bytes += line.len();
         state.waiting.push_back(line);
         self.wake(&mut state);
@@ -185,6 +174,30 @@ impl Outbox {
 }
 
 impl State {
+    /// Writes what the pipe takes at once; so much it was.
+    #[cfg(unix)]
+    fn write_now(&self, line: &[u8]) -> io::Result<usize> {
+        let Some(pipe) = self.pipe.as_ref().filter(|_| self.waiting.is_empty()) else {
+            return Ok(0);
+        };
+        let mut written = 0;
+        while written < line.len() {
+            match pipe.try_write(&line[written..]) {
+                Ok(more) => written += more,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(written)
+    }
+
+    /// Only a pipe can be tried without waiting.
+    #[cfg(not(unix))]
+    fn write_now(&self, _: &[u8]) -> io::Result<usize> {
+        Ok(0)
+    }
+
     fn close(&mut self) {
         self.is_closed = true;
         self.waiting.clear();

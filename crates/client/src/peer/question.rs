@@ -5,8 +5,6 @@
 //! cannot be answered, and its holder learns so.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -191,20 +189,20 @@ pub(crate) enum Fallback {
 
 impl Fallback {
     /// The line that refuses the question `id`.
-    pub(crate) fn line(&self, id: &str) -> Result<Vec<u8>, serde_json::Error> {
+    pub(crate) fn line(&self, id: &str) -> serde_json::Result<Vec<u8>> {
         match self {
-            Self::Deny(message) => {
-                answer_line(id, Outcome::Success, &PermissionResult::deny(*message))
-            }
-            Self::Reply(reply) => answer_line(id, Outcome::Success, reply),
-            Self::Error(message) => answer_line(id, Outcome::Error, message),
+            Self::Deny(message) => answer_line(id, Outcome::Success, |line| {
+                append_ascii(line, &PermissionResult::deny(*message))
+            }),
+            Self::Reply(reply) => answer_line(id, Outcome::Success, |l| append_ascii(l, reply)),
+            Self::Error(text) => answer_line(id, Outcome::Error, |l| append_ascii(l, text)),
         }
     }
 }
 
 /// One open question.
 pub(crate) struct Slot {
-    id: Arc<str>,
+    id: Box<str>,
     subtype: Cow<'static, str>,
     position: u64,
     asked: Instant,
@@ -321,19 +319,33 @@ impl Responder {
     ///
     /// # Errors
     /// When the question was withdrawn.
-    pub fn reply<T: Serialize + ?Sized>(mut self, reply: &T) -> Result<(), Withdrawn> {
-        // What has no JSON form cannot be sent; dropping refuses.
-        let line = answer_line(&self.slot.id, Outcome::Success, reply).map_err(|_| Withdrawn)?;
-        self.fallback = None;
-        send(&self.slot, line)
+    pub fn reply<T: Serialize + ?Sized>(self, reply: &T) -> Result<(), Withdrawn> {
+        self.answer(Outcome::Success, |line| append_ascii(line, reply))
+    }
+
+    /// Answers with success; `body` appends the reply, as ASCII on one line.
+    pub(crate) fn reply_with(
+        self,
+        body: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
+    ) -> Result<(), Withdrawn> {
+        self.answer(Outcome::Success, body)
     }
 
     /// Answers with an error. The CLI takes it as a refusal where it asked to act.
     ///
     /// # Errors
     /// When the question was withdrawn.
-    pub fn error(mut self, message: &str) -> Result<(), Withdrawn> {
-        let line = answer_line(&self.slot.id, Outcome::Error, message).map_err(|_| Withdrawn)?;
+    pub fn error(self, message: &str) -> Result<(), Withdrawn> {
+        self.answer(Outcome::Error, |line| append_ascii(line, message))
+    }
+
+    fn answer(
+        mut self,
+        outcome: Outcome,
+        body: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
+    ) -> Result<(), Withdrawn> {
+        // What has no JSON form cannot be sent; dropping refuses.
+        let line = answer_line(&self.slot.id, outcome, body).map_err(|_| Withdrawn)?;
         self.fallback = None;
         send(&self.slot, line)
     }
@@ -390,11 +402,11 @@ fn send(slot: &Arc<Slot>, line: Vec<u8>) -> Result<(), Withdrawn> {
 }
 
 /// The envelope is the same for every answer, so it is written as text around the body.
-fn answer_line<T: Serialize + ?Sized>(
+fn answer_line(
     id: &str,
     outcome: Outcome,
-    body: &T,
-) -> Result<Vec<u8>, serde_json::Error> {
+    body: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
+) -> serde_json::Result<Vec<u8>> {
     let (subtype, field): (&[u8], &[u8]) = match outcome {
         Outcome::Success => (b"success", b",\"response\":"),
         Outcome::Error => (b"error", b",\"error\":"),
@@ -405,7 +417,7 @@ fn answer_line<T: Serialize + ?Sized>(
     line.extend_from_slice(b"\",\"request_id\":");
     append_ascii(&mut line, id)?;
     line.extend_from_slice(field);
-    append_ascii(&mut line, body)?;
+    body(&mut line)?;
     line.extend_from_slice(b"}}\n");
     Ok(line)
 }
@@ -416,9 +428,10 @@ pub(crate) struct Questions {
     open: Mutex<Open>,
 }
 
+/// A handful at most, so that looking through them is quicker than any order.
 #[derive(Default)]
 struct Open {
-    slots: HashMap<Arc<str>, Arc<Slot>>,
+    slots: Vec<Arc<Slot>>,
     /// The agent is gone: nothing more is opened.
     is_over: bool,
 }
@@ -443,32 +456,30 @@ impl Questions {
         if open.is_over {
             return Opened::Over;
         }
-        let count = open.slots.len();
-        match open.slots.entry(Arc::clone(&slot.id)) {
-            Entry::Occupied(_) => Opened::Repeated,
-            Entry::Vacant(_) if count >= MOST_OPEN => Opened::TooMany,
-            Entry::Vacant(free) => {
-                free.insert(Arc::clone(slot));
-                Opened::Yes
-            }
+        if open.slots.iter().any(|known| known.id == slot.id) {
+            return Opened::Repeated;
         }
+        if open.slots.len() >= MOST_OPEN {
+            return Opened::TooMany;
+        }
+        open.slots.push(Arc::clone(slot));
+        Opened::Yes
     }
 
     /// Takes the question off the list. False: it was not there any more, or is another one under the same id.
     fn close(&self, slot: &Arc<Slot>) -> bool {
+        self.take(|known| Arc::ptr_eq(known, slot)).is_some()
+    }
+
+    fn take(&self, is_wanted: impl Fn(&Arc<Slot>) -> bool) -> Option<Arc<Slot>> {
         let mut open = self.lock();
-        match open.slots.entry(Arc::clone(&slot.id)) {
-            Entry::Occupied(found) if Arc::ptr_eq(found.get(), slot) => {
-                found.remove();
-                true
-            }
-            _ => false,
-        }
+        let at = open.slots.iter().position(is_wanted)?;
+        Some(open.slots.swap_remove(at))
     }
 
     /// The CLI takes a question back.
     pub(crate) fn withdraw(&self, id: &str) -> bool {
-        let slot = self.lock().slots.remove(id);
+        let slot = self.take(|known| &*known.id == id);
         if let Some(slot) = &slot {
             slot.withdraw();
         }
@@ -482,7 +493,7 @@ impl Questions {
             open.is_over = true;
             std::mem::take(&mut open.slots)
         };
-        for slot in slots.values() {
+        for slot in &slots {
             slot.withdraw();
         }
     }
@@ -503,8 +514,8 @@ mod tests {
     fn the_envelope_written_as_text_is_the_one_of_the_wire() {
         let reply = serde_json::json!({"behavior": "deny", "message": "é"});
         for line in [
-            answer_line("a\"b", Outcome::Success, &reply).unwrap(),
-            answer_line("ü", Outcome::Error, "nö\n").unwrap(),
+            answer_line("a\"b", Outcome::Success, |l| append_ascii(l, &reply)).unwrap(),
+            answer_line("ü", Outcome::Error, |l| append_ascii(l, "nö\n")).unwrap(),
         ] {
             assert!(line.is_ascii() && line.ends_with(b"}}\n"));
             let message: HostMessage = decode(&line[..line.len() - 1]).unwrap();

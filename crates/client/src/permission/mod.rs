@@ -33,19 +33,22 @@ pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The CLI asks whether a call may run. Cheap to clone; derefs to the fields of the wire.
 #[derive(Debug, Clone)]
-pub struct PermissionRequest {
-    ask: Arc<CanUseTool>,
+pub struct PermissionRequest(Arc<Asked>);
+
+#[derive(Debug)]
+struct Asked {
+    ask: Box<CanUseTool>,
     interest: Interest,
     position: u64,
 }
 
 impl PermissionRequest {
-    pub(crate) fn new(ask: CanUseTool, interest: Interest, position: u64) -> Self {
-        Self {
-            ask: Arc::new(ask),
+    pub(crate) fn new(ask: Box<CanUseTool>, interest: Interest, position: u64) -> Self {
+        Self(Arc::new(Asked {
+            ask,
             interest,
             position,
-        }
+        }))
     }
 
     /// The input as a typed view, for the tools that are known.
@@ -53,15 +56,12 @@ impl PermissionRequest {
     /// # Errors
     /// When the tool is known and the input does not fit it.
     pub fn tool_input(&self) -> Result<ToolInput, serde_json::Error> {
-        ToolInput::view(&self.ask.tool_name, &self.ask.input)
+        ToolInput::view(&self.tool_name, &self.input)
     }
 
     /// The changes the CLI suggests to go with an allow. They may contain a change of mode: choose, do not echo.
     pub fn suggestions(&self) -> &[PermissionUpdate] {
-        self.ask
-            .permission_suggestions
-            .as_deref()
-            .unwrap_or_default()
+        self.permission_suggestions.as_deref().unwrap_or_default()
     }
 
     /// Those of the suggestions that only add rules: what "always allow this" means, without a change of mode.
@@ -73,10 +73,10 @@ impl PermissionRequest {
     /// What it really is about.
     pub fn subject(&self) -> Subject {
         match self.tool_input() {
-            Ok(ToolInput::ExitPlanMode(input)) => Subject::Plan(Plan::new(*input, &self.ask.input)),
+            Ok(ToolInput::ExitPlanMode(input)) => Subject::Plan(Plan::new(*input, &self.input)),
             Ok(ToolInput::EnterPlanMode(_)) => Subject::EnterPlanMode,
             Ok(ToolInput::AskUserQuestion(input)) => {
-                Subject::Questions(QuestionForm::new(input.questions, &self.ask.input))
+                Subject::Questions(QuestionForm::new(input.questions, &self.input))
             }
             _ => Subject::Call,
         }
@@ -84,12 +84,12 @@ impl PermissionRequest {
 
     /// Whether and when the CLI withdraws the question.
     pub fn interest(&self) -> &Interest {
-        &self.interest
+        &self.0.interest
     }
 
     /// How many events the CLI had told before it asked.
     pub fn position(&self) -> u64 {
-        self.position
+        self.0.position
     }
 }
 
@@ -111,7 +111,7 @@ impl Deref for PermissionRequest {
     type Target = CanUseTool;
 
     fn deref(&self) -> &CanUseTool {
-        &self.ask
+        &self.0.ask
     }
 }
 
