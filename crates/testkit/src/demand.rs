@@ -1,9 +1,9 @@
-//! What a test needs and may not find: the pinned CLIs, another user.
+//! What a test needs and may not find: the pinned CLIs, the SDKs, another user.
 //!
 //! Owns the one rule for it: what is not there is skipped with a word on stderr, and fails the test where
 //! `COUNTERSIGN_REQUIRE` lists it, as the suites of `cargo xtask test` do.
 
-use crate::fetch::{self, Installed, Pinned};
+use crate::fetch::{self, Installed, InstalledSdk, Pinned, Sdk};
 
 /// The pinned CLI of that version, or `None` with a word on stderr.
 ///
@@ -23,7 +23,28 @@ pub fn cli(version: &str) -> Option<Installed> {
     found
 }
 
-/// Whether `COUNTERSIGN_REQUIRE` lists it: `claude-2.1.325`, `other-user`.
+/// The SDK, or `None` with a word on stderr.
+///
+/// # Panics
+/// When it is required and not there: a failed test.
+pub fn sdk(sdk: &Sdk) -> Option<InstalledSdk> {
+    let cache = fetch::cache_dir().ok();
+    let found = cache.and_then(|cache| sdk.installed(&cache));
+    if found.is_none() {
+        assert!(
+            !is_required(sdk.name),
+            "{} is required and not in the cache: run `cargo xtask fetch`",
+            sdk.spec()
+        );
+        eprintln!(
+            "skipped: {} is not in the cache (`cargo xtask fetch` gets it)",
+            sdk.spec()
+        );
+    }
+    found
+}
+
+/// Whether `COUNTERSIGN_REQUIRE` lists it: `claude-2.1.325`, `sdk-python`, `other-user`.
 pub fn is_required(what: &str) -> bool {
     let list = std::env::var("COUNTERSIGN_REQUIRE").unwrap_or_default();
     list.split([',', ' ']).any(|required| required == what)

@@ -4,26 +4,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_rehearsal::model::Server;
 use tokio::time::timeout;
 
 use super::log::Log;
 use super::vars::Vars;
-use super::{DriveError, Why, answers, mcp};
-use crate::fetch::Installed;
+use super::{DriveError, Props, Stage, Why, answers, mcp};
 use crate::json::Json;
 use crate::recording::{Dir, Entry};
 use crate::sandbox::{Cli, CliStream, Launch, Patience, Sandbox};
 use crate::scenario::{Answer, Control, Scenario, Step, StepKind};
 
-/// How long a step waits for its line, and how long the CLI may take to end.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 pub(super) struct Player<'a> {
     scenario: &'a Scenario,
-    installed: &'a Installed,
+    stage: &'a Stage<'a>,
     sandbox: &'a Sandbox,
-    server: &'a Server,
+    props: Props,
     cli: Option<Cli>,
     log: Log,
     vars: Vars,
@@ -38,9 +33,9 @@ pub(super) struct Player<'a> {
 impl<'a> Player<'a> {
     pub(super) fn new(
         scenario: &'a Scenario,
-        installed: &'a Installed,
+        stage: &'a Stage<'a>,
         sandbox: &'a Sandbox,
-        server: &'a Server,
+        props: Props,
     ) -> Self {
         let mut vars = Vars::default();
         vars.set("cwd", Json::from(&*sandbox.project().to_string_lossy()));
@@ -48,9 +43,9 @@ impl<'a> Player<'a> {
         let (log, cli) = (Log::start(), None);
         Player {
             scenario,
-            installed,
+            stage,
             sandbox,
-            server,
+            props,
             cli,
             log,
             vars,
@@ -119,7 +114,7 @@ impl<'a> Player<'a> {
                     .map_err(Why::Unknown)?;
                 let from = self.expected;
                 let (index, line) = self
-                    .line(from, within.unwrap_or(PATIENCE), |line| {
+                    .line(from, within.unwrap_or(self.stage.patience), |line| {
                         matcher.matches(line)
                     })
                     .await?;
@@ -151,10 +146,11 @@ impl<'a> Player<'a> {
             .map(|flag| self.vars.fill(flag))
             .collect::<Result<_, _>>()
             .map_err(Why::Unknown)?;
+        let env = self.scenario.header.env.iter().chain(&self.props.env);
         let launch = Launch {
-            base_url: self.server.base_url(),
+            base_url: self.props.base_url.clone(),
             flags,
-            env: self.scenario.header.env.clone(),
+            env: env.cloned().collect(),
         };
         self.log.push(Dir::Run, launch.flags.join(" ").into_bytes());
         let log = self.log.clone();
@@ -162,7 +158,7 @@ impl<'a> Player<'a> {
             CliStream::Stdout => log.push(Dir::Out, line),
             CliStream::Stderr => log.push(Dir::Err, line),
         };
-        self.cli = Some(self.sandbox.start(self.installed, &launch, sink)?);
+        self.cli = Some(self.sandbox.start(self.stage.program, &launch, sink)?);
         Ok(())
     }
 
@@ -192,7 +188,7 @@ impl<'a> Player<'a> {
             line.str_at("type") == Some("control_response")
                 && line.str_at("response.request_id") == Some(&id)
         };
-        let (_, line) = self.line(from, PATIENCE, is_answer).await?;
+        let (_, line) = self.line(from, self.stage.patience, is_answer).await?;
         if let Some(name) = &control.name {
             self.vars.set(name, (*line).clone());
         }
@@ -205,9 +201,10 @@ impl<'a> Player<'a> {
     }
 
     async fn wait_exit(&mut self, wanted: Option<i32>) -> Result<(), Why> {
-        let found = timeout(PATIENCE, self.exit())
+        let patience = self.stage.patience;
+        let found = timeout(patience, self.exit())
             .await
-            .map_err(|_| Why::NoEnd(PATIENCE))??;
+            .map_err(|_| Why::NoEnd(patience))??;
         match wanted {
             Some(wanted) if found != Some(wanted) => Err(Why::ExitCode { wanted, found }),
             _ => Ok(()),

@@ -1,8 +1,8 @@
-//! Why a pinned CLI could not be had. Each message ends with what a person can do next.
+//! Why a pinned CLI or an SDK could not be had. Each message ends with what a person can do next.
 
 use std::path::PathBuf;
 
-/// Why a pinned CLI could not be had.
+/// Why a pinned CLI or an SDK could not be had.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
@@ -93,6 +93,28 @@ pub enum FetchError {
         spec: String,
         /// The path that should be there.
         program: &'static str,
+    },
+
+    /// No Python is in `PATH`.
+    #[error("python3 is not in PATH: install Python 3.10 or later (with venv and pip)")]
+    NoPython,
+
+    /// npm or pip could not install an SDK.
+    #[error("`{command}` failed: {said}\nrun it by hand to see all of it")]
+    Installer {
+        /// What was run.
+        command: String,
+        /// The end of what it printed.
+        said: String,
+    },
+
+    /// An SDK was installed and is not where it should be.
+    #[error("{spec} was installed but is not in {}: remove that folder and try again", .place.display())]
+    Incomplete {
+        /// The package and its version.
+        spec: String,
+        /// Where it was put.
+        place: PathBuf,
     },
 
     /// A file operation in the cache failed.

@@ -35,8 +35,8 @@ pub fn install(
         progress(Progress::Done);
         return Ok(present);
     }
-    let workshop = Workshop::open(cache, pinned)?;
-    let packed = npm::pack(&pinned.spec(), &workshop.0, &mut |elapsed| {
+    let workshop = Workshop::open(&cache.join("claude"), pinned.version)?;
+    let packed = npm::pack(&pinned.spec(), workshop.folder(), &mut |elapsed| {
         progress(Progress::Downloading { elapsed });
     })?;
     if packed.integrity != pinned.integrity {
@@ -47,7 +47,7 @@ pub fn install(
         });
     }
     progress(Progress::Unpacking);
-    let unpacked = unpack(&workshop.0, &packed.file, pinned)?;
+    let unpacked = unpack(workshop.folder(), &packed.file, pinned)?;
     move_into_place(&unpacked, &pinned.dir(cache))?;
     progress(Progress::Done);
     installed(cache, pinned).ok_or_else(|| FetchError::NoProgram {
@@ -84,7 +84,7 @@ fn unpack(workshop: &Path, tarball: &Path, pinned: &Pinned) -> Result<PathBuf, F
     Ok(target)
 }
 
-fn move_into_place(unpacked: &Path, place: &Path) -> Result<(), FetchError> {
+pub(super) fn move_into_place(unpacked: &Path, place: &Path) -> Result<(), FetchError> {
     match std::fs::rename(unpacked, place) {
         // Somebody else was faster; theirs passed the same checks.
         Err(_) if place.is_dir() => Ok(()),
@@ -92,7 +92,7 @@ fn move_into_place(unpacked: &Path, place: &Path) -> Result<(), FetchError> {
     }
 }
 
-fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> FetchError {
+pub(super) fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> FetchError {
     let path = path.to_owned();
     move |source| FetchError::Io {
         doing,
@@ -103,18 +103,23 @@ fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> FetchE
 
 /// A folder for this one installation; gone when dropped, whatever happened.
 #[derive(Debug)]
-struct Workshop(PathBuf);
+pub(super) struct Workshop(PathBuf);
 
 impl Workshop {
-    fn open(cache: &Path, pinned: &Pinned) -> Result<Self, FetchError> {
+    /// A folder beside the final place of what is called so.
+    pub(super) fn open(beside: &Path, what: &str) -> Result<Self, FetchError> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".{}-{}-{number}", pinned.version, std::process::id());
-        let dir = cache.join("claude").join(name);
+        let name = format!(".{what}-{}-{number}", std::process::id());
+        let dir = beside.join(name);
         // Left behind by a killed process that had our id.
         let _ = std::fs::remove_dir_all(&dir);
         std::fs::create_dir_all(&dir).map_err(io("create", &dir))?;
         Ok(Workshop(dir))
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.0
     }
 }
 
@@ -148,8 +153,8 @@ mod tests {
     #[test]
     fn a_workshop_is_gone_when_dropped() {
         let cache = std::env::temp_dir().join(format!("countersign-shop-{}", std::process::id()));
-        let workshop = Workshop::open(&cache, &crate::fetch::PINNED[0]).unwrap();
-        let dir = workshop.0.clone();
+        let workshop = Workshop::open(&cache, "2.1.325").unwrap();
+        let dir = workshop.folder().to_owned();
         assert!(dir.is_dir());
         drop(workshop);
         assert!(!dir.exists());

@@ -1,4 +1,4 @@
-//! Gets the pinned versions of the `claude` CLI from the npm registry into a cache folder.
+//! Gets the pinned versions of the `claude` CLI, and the SDKs that drive it, from their registries into a cache folder.
 //!
 //! Owns the list of versions, the cache's layout and the installation. Does not run the CLI.
 //! Invariant: what stands at its final place in the cache is complete (it was renamed there), and it
@@ -7,12 +7,14 @@
 mod error;
 mod install;
 mod npm;
+mod sdk;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use error::FetchError;
 pub use install::{Progress, install};
+pub use sdk::{InstalledSdk, PYTHON_SDK, SDKS, Sdk, TYPESCRIPT_SDK};
 
 /// One version of the CLI that the tests run against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
