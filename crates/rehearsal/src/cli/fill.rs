@@ -3,12 +3,16 @@
 use serde_json::Value;
 
 /// Names that always have a value.
-pub(super) const BUILT_IN: [&str; 9] = [
+pub(super) const BUILT_IN: [&str; 13] = [
     "cwd",
+    "first_prompt",
+    "home",
     "mode",
     "model",
     "n",
+    "plan_file",
     "prompt",
+    "result",
     "session",
     "user_uuid",
     "uuid",

@@ -5,24 +5,35 @@
 //! any async pipe inside a test. What a scenario does not say is done as the CLI of that version was measured to do it.
 //! Holds no model, runs no tool, and never opens a socket.
 
+mod act;
+mod args;
+pub mod builtin;
 mod cast;
+mod disk;
 mod engine;
 mod entry;
 mod expect;
 mod fill;
 mod flags;
+mod ground;
+mod hands;
 mod ids;
+mod mind;
 mod parse;
+mod permit;
 mod play;
 mod scenario;
+mod schema;
+mod source;
 mod stdin;
 mod stdio;
 mod verdict;
 mod version;
 mod words;
 
-pub use engine::{Engine, Input, Launch, Output, Signal};
-pub use entry::{EntryError, main_from_env};
+pub use engine::{Deed, Engine, Input, Launch, ModelScript, Outcome, Output, Signal};
+pub use entry::{EntryError, Setup, main_from_env, main_with};
+pub use ground::Ground;
 pub use parse::ScenarioError;
 pub use play::{Ended, PlayError, play, play_with};
 pub use scenario::Scenario;

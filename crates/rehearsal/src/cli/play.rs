@@ -1,17 +1,22 @@
 //! The shell that plays a scenario inside a test: over any async pipe, on the runtime's clock, without a process.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use super::engine::{Engine, Input, Launch, Output};
+use super::engine::{Deed, Engine, Input, Launch, Outcome, Output};
+use super::hands;
 use super::scenario::Scenario;
 
 /// Host lines that wait to be played.
 const WAITING: usize = 1024;
 const BLOCK: usize = 64 * 1024;
+/// Bytes a second that are read from the host.
+const FREELY: u64 = u64::MAX;
+const NOTHING: u64 = 0;
 /// Bytes of stderr that are kept.
 const STDERR: usize = 1024 * 1024;
 
@@ -64,7 +69,15 @@ where
     W: AsyncWrite + Unpin,
 {
     let (lines, arrived) = mpsc::channel(WAITING);
-    let (gate, reading) = watch::channel(true);
+    let (gate, reading) = watch::channel(FREELY);
+    let body = Body {
+        writer: Some(writer),
+        stderr: Vec::new(),
+        gate,
+        hands: hands::Hands::new(&launch),
+        quick: VecDeque::new(),
+        done: lines.clone(),
+    };
     let engine = Engine::new(scenario, launch);
     // The host is read also while it does not read, as the CLI does.
     let pump = async {
@@ -73,7 +86,7 @@ where
     };
     tokio::select! {
         biased;
-        ended = drive(engine, writer, arrived, gate) => ended,
+        ended = drive(engine, body, arrived) => ended,
         () = pump => unreachable!("the pump never ends"),
     }
 }
@@ -81,24 +94,30 @@ where
 enum Event {
     Line(Vec<u8>),
     Eof,
+    Done(u64, Box<Outcome>),
 }
 
 async fn pump<R: AsyncRead + Unpin>(
     reader: R,
     lines: mpsc::Sender<Event>,
-    mut reading: watch::Receiver<bool>,
+    mut reading: watch::Receiver<u64>,
 ) {
     let mut reader = BufReader::with_capacity(BLOCK, reader);
     let mut line = Vec::new();
     loop {
         let read = tokio::select! {
             biased;
-            _ = reading.wait_for(|reading| !reading) => return,
+            _ = reading.wait_for(|rate| *rate == NOTHING) => return,
             read = reader.read_until(b'\n', &mut line) => read,
         };
         if !matches!(read, Ok(1..)) {
             let _ = lines.send(Event::Eof).await;
             return;
+        }
+        let rate = *reading.borrow();
+        if rate != FREELY && rate != NOTHING {
+            let pause = line.len() as f64 / rate as f64;
+            tokio::time::sleep(Duration::from_secs_f64(pause)).await;
         }
         if line.last() == Some(&b'\n') {
             line.pop();
@@ -115,25 +134,18 @@ async fn pump<R: AsyncRead + Unpin>(
 
 async fn drive<W: AsyncWrite + Unpin>(
     mut engine: Engine,
-    writer: W,
+    mut body: Body<W>,
     mut arrived: mpsc::Receiver<Event>,
-    gate: watch::Sender<bool>,
 ) -> Result<Ended, PlayError> {
     let started = Instant::now();
-    let mut hands = Hands {
-        writer: Some(writer),
-        stderr: Vec::new(),
-        gate,
-    };
-    let mut at_end = false;
     let mut outputs = engine.step(Duration::ZERO, Input::Start);
     loop {
-        let wake = match hands.carry_out(outputs).await? {
+        let wake = match body.carry_out(outputs).await? {
             Next::End(code) => {
-                if let Some(mut writer) = hands.writer.take() {
+                if let Some(mut writer) = body.writer.take() {
                     let _ = writer.shutdown().await;
                 }
-                let stderr = String::from_utf8_lossy(&hands.stderr).into_owned();
+                let stderr = String::from_utf8_lossy(&body.stderr).into_owned();
                 return Ok(Ended { code, stderr });
             }
             Next::Wait(wake) => wake,
@@ -146,17 +158,18 @@ async fn drive<W: AsyncWrite + Unpin>(
         };
         let event = tokio::select! {
             biased;
-            event = arrived.recv(), if !at_end => Some(event),
+            event = std::future::ready(body.quick.pop_front()), if !body.quick.is_empty() => event,
+            // `done` is kept here, so the channel does not end.
+            event = arrived.recv() => event,
             () = timer => None,
         };
         let now = started.elapsed();
         outputs = match event {
-            Some(Some(Event::Line(line))) => engine.step(now, Input::Line(&line)),
-            Some(Some(Event::Eof)) => engine.step(now, Input::Eof),
-            // The reader was stopped; only timers are left.
-            Some(None) => {
-                at_end = true;
-                engine.step(now, Input::Timer)
+            Some(Event::Line(line)) => engine.step(now, Input::Line(&line)),
+            Some(Event::Eof) => engine.step(now, Input::Eof),
+            Some(Event::Done(serial, outcome)) => {
+                let outcome = &outcome;
+                engine.step(now, Input::Done { serial, outcome })
             }
             None => engine.step(now.max(wake.unwrap_or_default()), Input::Timer),
         };
@@ -168,13 +181,35 @@ enum Next {
     Wait(Option<Duration>),
 }
 
-struct Hands<W> {
+struct Body<W> {
     writer: Option<W>,
     stderr: Vec<u8>,
-    gate: watch::Sender<bool>,
+    gate: watch::Sender<u64>,
+    hands: hands::Hands,
+    done: mpsc::Sender<Event>,
+    /// What was done at once.
+    quick: VecDeque<Event>,
 }
 
-impl<W: AsyncWrite + Unpin> Hands<W> {
+impl<W: AsyncWrite + Unpin> Body<W> {
+    fn set_about(&mut self, serial: u64, deed: Deed) {
+        let stop = self.hands.begin(serial);
+        if hands::Hands::is_quick(&deed) {
+            let quick = &mut self.quick;
+            self.hands.perform(serial, &deed, &stop, &mut |outcome| {
+                quick.push_back(Event::Done(serial, Box::new(outcome)));
+            });
+            return;
+        }
+        let (hands, done) = (self.hands.clone(), self.done.clone());
+        tokio::task::spawn_blocking(move || {
+            hands.perform(serial, &deed, &stop, &mut |outcome| {
+                // An error: the play has ended, and nobody waits.
+                let _ = done.blocking_send(Event::Done(serial, Box::new(outcome)));
+            });
+        });
+    }
+
     async fn carry_out(&mut self, outputs: Vec<Output>) -> Result<Next, PlayError> {
         let mut wake = None;
         for output in outputs {
@@ -195,9 +230,14 @@ impl<W: AsyncWrite + Unpin> Hands<W> {
                         .extend_from_slice(&bytes[..bytes.len().min(room)]);
                 }
                 Output::WakeAt(at) => wake = Some(at),
+                Output::Do { serial, deed } => self.set_about(serial, deed),
+                Output::Abort { serial } => self.hands.stop(serial),
                 Output::Spawn { command, .. } => return Err(PlayError::NeedsProcess(command)),
                 Output::StopReading => {
-                    let _ = self.gate.send(false);
+                    let _ = self.gate.send(NOTHING);
+                }
+                Output::ReadSlowly(bytes) => {
+                    let _ = self.gate.send(bytes.max(1));
                 }
                 Output::CloseStdout => {
                     if let Some(mut writer) = self.writer.take() {

@@ -204,11 +204,90 @@ pub(super) enum Ignored {
     Signal(Signal),
 }
 
+/// A tool call that goes the whole way: hooks, rules, approval, deed, result.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Calling {
+    pub(super) name: String,
+    pub(super) input: Value,
+    /// What it reports instead of acting.
+    pub(super) gives: Option<Gives>,
+    /// The next step does not wait for it.
+    pub(super) nowait: bool,
+}
+
+/// A report that is made up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Gives {
+    Text(String),
+    Error(String),
+}
+
+/// A sub-agent: what it is, what it is told, and what it does.
+#[derive(Debug, Clone)]
+pub(super) struct Delegation {
+    /// `subagent_type`.
+    pub(super) kind: String,
+    pub(super) prompt: String,
+    /// Laid over the input of the call.
+    pub(super) more: Value,
+    pub(super) background: bool,
+    /// None: it follows its prompt as the main conversation would.
+    pub(super) steps: Option<Steps>,
+}
+
+/// What a branch depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Condition {
+    /// The last call was refused, or failed.
+    Refused,
+    /// The report of the last call contains this.
+    Result(String),
+    /// The prompt of the turn contains this.
+    Prompt(String),
+    /// The permission mode is this.
+    Mode(String),
+}
+
+/// Counts of one message, as far as a scenario names them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Counts {
+    pub(super) input: Option<u64>,
+    pub(super) output: Option<u64>,
+    pub(super) cache_read: Option<u64>,
+    pub(super) cache_write: Option<u64>,
+    /// Dollars.
+    pub(super) cost: Option<f64>,
+}
+
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     Say(String, Amend),
     Think(String, Amend),
     Stream(String, Amend),
+    /// Time between the deltas of what is said from here on.
+    Pace(Duration),
+    /// What the next message counts.
+    Usage(Counts),
+    Tool(Calling),
+    /// Calls of one message: `Tool` and `Agent` steps only.
+    Together(Steps),
+    Agent(Delegation),
+    /// The model cannot be reached: an API error ends the turn.
+    Fail {
+        status: u16,
+        text: String,
+    },
+    If {
+        condition: Condition,
+        then: Steps,
+        otherwise: Steps,
+    },
+    /// Does what a plain request says, by rules; None for the prompt of the turn.
+    Follow(Option<String>),
+    /// The model script goes on.
+    Consult,
+    /// A sub-agent is told its errand, where the host sees it.
+    TellErrand,
     Block(Value, Amend),
     Emit(Value),
     Ask(Question, Asking),
@@ -243,6 +322,8 @@ pub(super) enum Step {
     },
     Ignore(Ignored),
     StopReading,
+    /// Takes at most so many bytes a second from stdin.
+    ReadSlowly(u64),
     CloseStdout,
     Exit(u8),
     Crash {

@@ -3,20 +3,26 @@
 //! Blocking threads and no runtime on the way to the first line, so that it starts in a few milliseconds. Invariant: a
 //! host that does not read, or has gone, never keeps a signal from ending the process unless the scenario says so.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
-use super::engine::{Engine, Input, Launch, Output, Signal};
+use super::args::{Printer, Printing};
+use super::engine::{Deed, Engine, Input, Launch, Outcome, Output, Signal};
+use super::hands::Hands;
 use super::scenario::Scenario;
 
 /// Host lines that wait to be played.
 const WAITING: usize = 1024;
+/// Bytes a second that are read from stdin.
+const FREELY: u64 = u64::MAX;
+const NOTHING: u64 = 0;
 /// Bytes of a fill in one write.
 const BLOCK: usize = 64 * 1024;
 
@@ -24,6 +30,7 @@ enum Event {
     Line(Vec<u8>),
     Eof,
     Signal(Signal),
+    Done(u64, Box<Outcome>),
 }
 
 /// Plays a scenario on stdin and stdout; gives back the exit code. Every line read goes to the file `log`, too.
@@ -31,29 +38,59 @@ enum Event {
 /// # Errors
 /// When the log or the signals cannot be set up.
 pub fn run_stdio(scenario: Scenario, launch: Launch, log: Option<&Path>) -> io::Result<u8> {
+    run_stdio_as(scenario, launch, log, Voice::default())
+}
+
+/// How a process reads and writes, where it is not lines on stdin and stdout.
+#[derive(Debug, Default)]
+pub(super) struct Voice {
+    /// Read in place of stdin.
+    pub(super) input: Option<Vec<u8>>,
+    /// Makes of the lines what is written.
+    pub(super) printer: Option<Printer>,
+}
+
+/// The same with another voice.
+pub(super) fn run_stdio_as(
+    scenario: Scenario,
+    launch: Launch,
+    log: Option<&Path>,
+    voice: Voice,
+) -> io::Result<u8> {
     let started = Instant::now();
     let (events, arrived) = mpsc::sync_channel(WAITING);
     watch_signals(&scenario, &events)?;
     let log = log
         .map(|path| File::options().create(true).append(true).open(path))
         .transpose()?;
-    let reading = Arc::new(AtomicBool::new(true));
+    let reading = Arc::new(AtomicU64::new(FREELY));
     let gate = Arc::clone(&reading);
     let lines = events.clone();
-    std::thread::spawn(move || read_lines(&lines, log, &gate));
+    std::thread::spawn(move || read_lines(&lines, voice.input, log, &gate));
 
+    let hands = Hands::new(&launch);
     let mut engine = Engine::new(scenario, launch);
-    let mut hands = Hands {
-        stdout: Some(stdout()?),
+    let mut body = Body {
+        stdout: Some(match voice.printer {
+            Some(printer) => Box::new(Printing::new(printer, stdout()?)),
+            None => stdout()?,
+        }),
         reading,
+        hands,
+        events,
+        done: VecDeque::new(),
     };
     let mut outputs = engine.step(started.elapsed(), Input::Start);
     loop {
-        let wake = match hands.carry_out(outputs)? {
-            Next::Exit(code) => return Ok(code),
+        let wake = match body.carry_out(outputs)? {
+            Next::Exit(code) => {
+                body.hands.stop_all();
+                return Ok(code);
+            }
             Next::Wait(wake) => wake,
         };
         let event = match wake {
+            _ if !body.done.is_empty() => body.done.pop_front().ok_or(RecvTimeoutError::Timeout),
             Some(wake) => arrived.recv_timeout(wake.saturating_sub(started.elapsed())),
             // `events` is kept here, so the channel does not end.
             None => arrived.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -63,6 +100,13 @@ pub fn run_stdio(scenario: Scenario, launch: Launch, log: Option<&Path>) -> io::
             Ok(Event::Line(line)) => engine.step(now, Input::Line(line)),
             Ok(Event::Eof) => engine.step(now, Input::Eof),
             Ok(Event::Signal(signal)) => engine.step(now, Input::Signal(*signal)),
+            Ok(Event::Done(serial, outcome)) => engine.step(
+                now,
+                Input::Done {
+                    serial: *serial,
+                    outcome,
+                },
+            ),
             Err(_) => engine.step(now.max(wake.unwrap_or_default()), Input::Timer),
         };
     }
@@ -73,13 +117,17 @@ enum Next {
     Wait(Option<Duration>),
 }
 
-/// What acts on the world.
-struct Hands {
+/// The process around the engine.
+struct Body {
     stdout: Option<Box<dyn Write>>,
-    reading: Arc<AtomicBool>,
+    reading: Arc<AtomicU64>,
+    hands: Hands,
+    events: SyncSender<Event>,
+    /// What was done at once.
+    done: VecDeque<Event>,
 }
 
-impl Hands {
+impl Body {
     fn carry_out(&mut self, outputs: Vec<Output>) -> io::Result<Next> {
         let mut wake = None;
         for output in outputs {
@@ -92,7 +140,10 @@ impl Hands {
                 }
                 Output::WakeAt(at) => wake = Some(at),
                 Output::Spawn { command, detached } => spawn(&command, detached)?,
-                Output::StopReading => self.reading.store(false, Ordering::Release),
+                Output::Do { serial, deed } => self.set_about(serial, deed),
+                Output::Abort { serial } => self.hands.stop(serial),
+                Output::StopReading => self.reading.store(NOTHING, Ordering::Release),
+                Output::ReadSlowly(bytes) => self.reading.store(bytes.max(1), Ordering::Release),
                 Output::CloseStdout => {
                     self.stdout = None;
                     close_stdout()?;
@@ -102,6 +153,25 @@ impl Hands {
             }
         }
         Ok(Next::Wait(wake))
+    }
+
+    /// What is over in no time is done here, in order; for the rest there is a thread, and the player goes on.
+    fn set_about(&mut self, serial: u64, deed: Deed) {
+        let stop = self.hands.begin(serial);
+        if Hands::is_quick(&deed) {
+            let done = &mut self.done;
+            self.hands.perform(serial, &deed, &stop, &mut |outcome| {
+                done.push_back(Event::Done(serial, Box::new(outcome)));
+            });
+            return;
+        }
+        let (hands, events) = (self.hands.clone(), self.events.clone());
+        std::thread::spawn(move || {
+            hands.perform(serial, &deed, &stop, &mut |outcome| {
+                // An error: the player has ended, and nobody waits.
+                let _ = events.send(Event::Done(serial, Box::new(outcome)));
+            });
+        });
     }
 
     /// A host that closed its end loses what is written; the CLI goes on.
@@ -127,10 +197,18 @@ impl Hands {
     }
 }
 
-fn read_lines(events: &SyncSender<Event>, mut log: Option<File>, reading: &AtomicBool) {
-    let mut stdin = BufReader::with_capacity(BLOCK, io::stdin().lock());
+fn read_lines(
+    events: &SyncSender<Event>,
+    input: Option<Vec<u8>>,
+    mut log: Option<File>,
+    reading: &AtomicU64,
+) {
+    let mut stdin: Box<dyn BufRead> = match input {
+        Some(input) => Box::new(io::Cursor::new(input)),
+        None => Box::new(BufReader::with_capacity(BLOCK, io::stdin().lock())),
+    };
     loop {
-        while !reading.load(Ordering::Acquire) {
+        while reading.load(Ordering::Acquire) == NOTHING {
             std::thread::park();
         }
         let mut line = Vec::new();
@@ -138,8 +216,10 @@ fn read_lines(events: &SyncSender<Event>, mut log: Option<File>, reading: &Atomi
             Ok(0) | Err(_) => true,
             Ok(_) => false,
         };
-        if !reading.load(Ordering::Acquire) {
-            continue;
+        match reading.load(Ordering::Acquire) {
+            NOTHING => continue,
+            FREELY => {}
+            rate => std::thread::sleep(Duration::from_secs_f64(line.len() as f64 / rate as f64)),
         }
         if end {
             let _ = events.send(Event::Eof);

@@ -132,6 +132,49 @@ impl Version {
         !self.since(62)
     }
 
+    /// The text said before an interrupt is kept.
+    pub(super) fn keeps_partial_text(self) -> bool {
+        self.since(197)
+    }
+
+    /// `ExitPlanMode` shows what is in the plan file, whatever the model passed.
+    pub(super) fn reads_plan_file(self) -> bool {
+        self.since(325)
+    }
+
+    /// A hook may change the input without deciding.
+    pub(super) fn hooks_change_input(self) -> bool {
+        self.since(62)
+    }
+
+    /// A `PreToolUse` callback that does not answer in time refuses the call.
+    pub(super) fn hook_timeout_refuses(self) -> bool {
+        self.since(197)
+    }
+
+    pub(super) fn has_permission_hooks(self) -> bool {
+        self.since(62)
+    }
+
+    /// Tells of tasks, and begins turns by itself when one is done.
+    pub(super) fn has_tasks(self) -> bool {
+        self.since(62)
+    }
+
+    /// A sub-agent runs in the background unless the call says otherwise.
+    pub(super) fn agents_run_in_background(self) -> bool {
+        self.since(325)
+    }
+
+    /// A structured answer that fits ends the turn.
+    pub(super) fn structured_ends_turn(self) -> bool {
+        self.since(325)
+    }
+
+    pub(super) fn reports_retries(self) -> bool {
+        self.since(197)
+    }
+
     pub(super) fn reader(self) -> Reader {
         if self.since(325) {
             Reader::Lenient

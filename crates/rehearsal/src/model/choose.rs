@@ -31,6 +31,10 @@ impl Used {
         self.0[place]
     }
 
+    pub(super) fn set(&mut self, place: usize, times: u32) {
+        self.0[place] = times;
+    }
+
     /// Uses left, or `None` for a reply that never runs out.
     pub(super) fn left(&self, place: usize, reply: &Reply) -> Option<u32> {
         match reply.uses {

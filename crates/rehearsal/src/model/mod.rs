@@ -9,6 +9,7 @@ mod ask;
 mod choose;
 mod decide;
 mod handle;
+pub(crate) mod inline;
 mod link;
 mod message;
 mod parse;
@@ -27,6 +28,11 @@ pub use parse::ParseError;
 pub use record::{Kept, Kind, Outcome, Report, Request, UnexpectedRequest, UsedReply};
 pub use script::{Position, Script, UnknownVariable};
 pub use server::{KeepLimits, Options, Server, StartError, serve_until};
+
+/// The usual error `type` of a status.
+pub(crate) fn api_error_kind(status: u16) -> &'static str {
+    api_error::kind(status)
+}
 
 /// Values for `${name}` in a script.
 pub type Vars = std::collections::BTreeMap<String, String>;

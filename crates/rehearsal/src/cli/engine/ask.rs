@@ -1,139 +1,91 @@
-//! The CLI's questions to the host: how each is put, which are open, and what an answer sets off.
+//! The CLI's questions to the host: how each is put, which are open, and who waits for the answer.
+//!
+//! Invariant: an answer counts once, for an open question only; what nobody waits for is let go.
+
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use super::Engine;
-use super::speak::{apply, merge};
+use super::lines::{apply, merge};
 use crate::cli::scenario::{Asking, Question};
-use crate::cli::verdict::{self, Verdict};
 
 /// A question without an answer.
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) serial: u64,
     pub(super) id: String,
-    pub(super) tool: Option<Call>,
+    pub(super) kind: Kind,
+    /// When the CLI gives up on it.
+    pub(super) due: Option<Duration>,
 }
 
-/// The call that waits for a permission.
-#[derive(Debug)]
-pub(super) struct Call {
-    name: String,
-    input: Value,
-    tool_use_id: String,
-    gives: Option<String>,
+/// What a question is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Permission,
+    Hook,
+    /// A command of the settings; the host knows nothing of it.
+    Command,
+    /// The scenario's own; nobody but the scenario waits for it.
+    Free,
+    Mcp,
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Answer {
+    /// The `response` of the host's line.
+    Said(Value),
+    TimedOut,
+    /// The host has closed stdin.
+    Closed,
 }
 
 impl Engine {
-    /// Puts a question; gives back the serials of what was asked.
-    pub(super) fn ask(&mut self, question: Question, asking: &Asking) -> Vec<u64> {
+    /// Puts a question of the scenario; gives back the serials of what was asked.
+    pub(super) fn ask(&mut self, talk: u64, question: Question, asking: &Asking) -> Asked {
         match question {
-            Question::Tool { name, input, gives } => self.ask_tool(name, input, gives, asking),
-            Question::Hook { event, input } => self.ask_hooks(&event, &input, asking),
+            Question::Tool { name, input, gives } => {
+                Asked::Call(self.ask_outright(talk, name, input, gives, asking))
+            }
+            Question::Hook { event, input } => {
+                let serials = self.put_hooks(talk, &event, &input, asking, Kind::Free);
+                Asked::Questions(serials)
+            }
             Question::Mcp { server, message } => {
-                let message = self.rpc(message);
-                let body = json!({"server_name": server, "message": message});
-                vec![self.put("mcp_message", body, asking, None)]
+                let serial = self.put_mcp(&server, message, asking, Kind::Free);
+                Asked::Questions(vec![serial])
             }
-            Question::Other { subtype, body } => vec![self.put(&subtype, body, asking, None)],
+            Question::Other { subtype, body } => {
+                Asked::Questions(vec![self.put(&subtype, body, asking, Kind::Free)])
+            }
         }
     }
 
-    fn ask_tool(
+    /// One JSON-RPC message to a server of the host.
+    pub(super) fn put_mcp(
         &mut self,
-        name: String,
-        input: Value,
-        gives: Option<String>,
+        server: &str,
+        mut message: Value,
         asking: &Asking,
-    ) -> Vec<u64> {
-        let tool_use_id = self.ids.tool_use();
-        let block = json!({
-            "type": "tool_use", "id": tool_use_id, "name": name, "input": input,
-        });
-        self.say_block(block, &Default::default());
-        let mut body = json!({
-            "tool_name": name,
-            "input": input,
-            "permission_suggestions": [
-                {"type": "setMode", "mode": "acceptEdits", "destination": "session"},
-            ],
-            "tool_use_id": tool_use_id,
-        });
-        if self.version.stamps_lines() {
-            body["display_name"] = name.clone().into();
-            if let Some(description) = input.get("description") {
-                body["description"] = description.clone();
-            }
-        }
-        let call = Call {
-            name,
-            input,
-            tool_use_id,
-            gives,
-        };
-        if self.heeds_eof() {
-            self.refuse(&call, verdict::CLOSED);
-            return Vec::new();
-        }
-        vec![self.put("can_use_tool", body, asking, Some(call))]
-    }
-
-    /// One request for each registered callback that the event is for.
-    fn ask_hooks(&mut self, event: &str, fields: &Value, asking: &Asking) -> Vec<u64> {
-        let matchers = self.hooks[event].as_array().cloned().unwrap_or_default();
-        let subject = fields["tool_name"].as_str().unwrap_or_default();
-        let mut serials = Vec::new();
-        for matcher in matchers {
-            match applies(matcher["matcher"].as_str().unwrap_or_default(), subject) {
-                Some(true) => {}
-                Some(false) => continue,
-                None => {
-                    self.fail(&format!(
-                        "the hook matcher {} is a regular expression, which the scripted CLI does not read; register a plain name, A|B or *",
-                        matcher["matcher"]
-                    ));
-                    return serials;
-                }
-            }
-            let callbacks = matcher["hookCallbackIds"].as_array().cloned();
-            for callback in callbacks.unwrap_or_default() {
-                let body = self.hook_body(event, fields, &callback);
-                serials.push(self.put("hook_callback", body, asking, None));
-            }
-        }
-        serials
-    }
-
-    fn hook_body(&mut self, event: &str, fields: &Value, callback: &Value) -> Value {
-        let mut input = json!({
-            "session_id": self.session,
-            "transcript_path": format!("/home/user/.claude/projects/-project/{}.jsonl", self.session),
-            "cwd": self.cwd,
-            "permission_mode": self.mode,
-            "hook_event_name": event,
-        });
-        let tool_use_id = match fields["tool_use_id"].as_str() {
-            Some(id) => id.to_owned(),
-            None => self.ids.tool_use(),
-        };
-        if fields.get("tool_name").is_some() {
-            input["tool_use_id"] = tool_use_id.clone().into();
-        }
-        merge(&mut input, fields);
-        json!({"callback_id": callback, "input": input, "tool_use_id": tool_use_id})
-    }
-
-    /// Fills in what every JSON-RPC message has.
-    fn rpc(&mut self, mut message: Value) -> Value {
+        kind: Kind,
+    ) -> u64 {
         message["jsonrpc"] = "2.0".into();
         let method = message["method"].as_str().unwrap_or_default();
+        let is_call = method == "tools/call";
         if !method.starts_with("notifications/") && message.get("id").is_none() {
-            message["id"] = self.next_question.into();
+            let id = self.servers.next_id(server);
+            message["id"] = id.into();
+            if is_call && message["params"].get("_meta").is_some() {
+                message["params"]["_meta"]["progressToken"] = id.into();
+            }
         }
-        message
+        let body = json!({"server_name": server, "message": message});
+        self.put("mcp_message", body, asking, kind)
     }
 
-    fn put(&mut self, subtype: &str, body: Value, asking: &Asking, tool: Option<Call>) -> u64 {
+    pub(super) fn put(&mut self, subtype: &str, body: Value, asking: &Asking, kind: Kind) -> u64 {
         let id = match &asking.id {
             Some(id) => id.clone(),
             None => self.ids.uuid(),
@@ -144,12 +96,21 @@ impl Engine {
         let mut request = json!({"subtype": subtype});
         merge(&mut request, &body);
         apply(&mut request, &asking.amend);
+        if kind == Kind::Permission {
+            self.say_state("requires_action");
+        }
         self.say_value(&json!({
             "type": "control_request", "request_id": id, "request": request,
         }));
         let serial = self.next_question;
         self.next_question += 1;
-        self.open.push(Open { serial, id, tool });
+        let due = None;
+        self.open.push(Open {
+            serial,
+            id,
+            kind,
+            due,
+        });
         serial
     }
 
@@ -157,135 +118,102 @@ impl Engine {
         self.open.iter().any(|open| open.serial == serial)
     }
 
+    /// The answer to a question that somebody waits for, once.
+    pub(super) fn take_answer(&mut self, serial: u64) -> Option<Answer> {
+        let index = self.answers.iter().position(|(of, _)| *of == serial)?;
+        Some(self.answers.swap_remove(index).1)
+    }
+
     /// The host answered something. An answer to no open question is ignored, as the CLI does.
-    pub(super) fn answered(&mut self, envelope: &Value) {
+    pub(super) fn answered(&mut self, line: &Value) {
+        let envelope = &line["response"];
         let Some(id) = envelope["request_id"].as_str() else {
             return;
         };
         let Some(index) = self.open.iter().position(|open| open.id == id) else {
             return;
         };
+        if self.flags.replay && self.version.stamps_lines() {
+            self.say_value(line);
+        }
         let open = self.open.remove(index);
         self.answered += 1;
-        let Some(call) = open.tool else { return };
-        match verdict::verdict(self.version, envelope) {
-            Verdict::Run { updates } => self.run_tool(&call, envelope, &updates),
-            Verdict::Refuse { text, stop } => {
-                self.refuse(&call, &text);
-                if stop {
-                    self.withdraw_questions();
-                    self.tell_withdrawn();
-                    self.end_interrupted();
-                }
-            }
+        if open.kind == Kind::Permission && !self.is_asking() {
+            self.say_state("running");
+        }
+        if open.kind != Kind::Free {
+            self.answers
+                .push((open.serial, Answer::Said(envelope.clone())));
         }
     }
 
-    fn run_tool(&mut self, call: &Call, envelope: &Value, updates: &[Value]) {
-        for update in updates {
-            if update["type"] == "setMode"
-                && let Some(mode) = update["mode"].as_str()
-            {
-                self.change_mode(mode);
-            }
-        }
-        let input = verdict::input(self.version, envelope, &call.input);
-        let text = match &call.gives {
-            Some(text) => text.clone(),
-            None => format!("{} was run with {input}", call.name),
-        };
-        self.say_tool_result(&call.tool_use_id, &text, false);
+    pub(super) fn is_asking(&self) -> bool {
+        self.open.iter().any(|open| open.kind == Kind::Permission)
     }
 
-    fn change_mode(&mut self, mode: &str) {
-        let refused = mode == "bypassPermissions"
-            && self.version.guards_bypass()
-            && !self.flags.bypass_allowed;
-        if refused {
-            return;
+    /// Questions whose time is over are taken back.
+    pub(super) fn give_up_late(&mut self) {
+        let now = self.now;
+        let late = |open: &Open| open.due.is_some_and(|due| due <= now);
+        while let Some(index) = self.open.iter().position(late) {
+            let open = self.open.remove(index);
+            self.say_cancel(&open.id);
+            self.answers.push((open.serial, Answer::TimedOut));
         }
-        mode.clone_into(&mut self.mode);
-        if self.version.reports_mode_in_turn() {
-            self.say_status();
-        }
-    }
-
-    fn refuse(&mut self, call: &Call, text: &str) {
-        let denial = json!({
-            "tool_name": call.name, "tool_use_id": call.tool_use_id, "tool_input": call.input,
-        });
-        if let Some(turn) = &mut self.turn {
-            turn.denials.push(denial);
-        }
-        self.say_tool_result(&call.tool_use_id, text, true);
     }
 
     /// Takes back one question by its name or id.
     pub(super) fn cancel(&mut self, name: &str) {
         let labelled = self.labels.iter().rev().find(|(label, _)| label == name);
         let id = labelled.map_or_else(|| name.to_owned(), |(_, id)| id.clone());
-        if let Some(index) = self.open.iter().position(|open| open.id == id) {
-            self.open.remove(index);
+        let index = self.open.iter().position(|open| open.id == id);
+        if let Some(index) = index {
+            let open = self.open.remove(index);
+            self.calls.retain(|call| !call.waits_for(open.serial));
         }
         self.say_cancel(&id);
+    }
+
+    /// Takes back a question that is answered otherwise.
+    pub(super) fn take_back(&mut self, serial: u64) {
+        if let Some(index) = self.open.iter().position(|open| open.serial == serial) {
+            let open = self.open.remove(index);
+            if open.kind != Kind::Command {
+                self.say_cancel(&open.id);
+            }
+        }
     }
 
     fn say_cancel(&mut self, id: &str) {
         self.say_value(&json!({"type": "control_cancel_request", "request_id": id}));
     }
 
-    /// Takes back every question. What is left of the calls is told by [`Engine::tell_withdrawn`].
+    /// Takes back every question.
     pub(super) fn withdraw_questions(&mut self) {
-        let open = std::mem::take(&mut self.open);
-        for open in open {
-            self.say_cancel(&open.id);
-            self.withdrawn.extend(open.tool);
-        }
-    }
-
-    pub(super) fn tell_withdrawn(&mut self) {
-        let text = verdict::interrupted(self.version);
-        for call in std::mem::take(&mut self.withdrawn) {
-            self.refuse(&call, text);
+        for open in std::mem::take(&mut self.open) {
+            if open.kind != Kind::Command {
+                self.say_cancel(&open.id);
+            }
         }
     }
 
     /// The host has closed stdin: no answer can come any more.
     pub(super) fn close_questions(&mut self) {
-        for open in std::mem::take(&mut self.open) {
-            if let Some(call) = open.tool {
-                self.refuse(&call, verdict::CLOSED);
+        let (kept, open): (Vec<Open>, Vec<Open>) = std::mem::take(&mut self.open)
+            .into_iter()
+            .partition(|open| open.kind == Kind::Command);
+        self.open = kept;
+        for open in open {
+            if open.kind != Kind::Free {
+                self.answers.push((open.serial, Answer::Closed));
             }
         }
     }
 }
 
-/// Whether a matcher is for this subject; None if only a regular expression could tell.
-fn applies(matcher: &str, subject: &str) -> Option<bool> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '|');
-    match matcher {
-        "" | "*" | ".*" => Some(true),
-        names if names.chars().all(plain) => Some(names.split('|').any(|name| name == subject)),
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::applies;
-
-    #[test]
-    fn a_plain_matcher_is_the_whole_name() {
-        for (matcher, expected) in [
-            ("Bash", Some(true)),
-            ("bash", Some(false)),
-            ("Ba", Some(false)),
-            ("Read|Bash", Some(true)),
-            ("*", Some(true)),
-            ("", Some(true)),
-            ("^Bash$", None),
-        ] {
-            assert_eq!(applies(matcher, "Bash"), expected, "{matcher}");
-        }
-    }
+/// What a question of the scenario waits for.
+#[derive(Debug)]
+pub(super) enum Asked {
+    Questions(Vec<u64>),
+    Call(u64),
 }

@@ -1,34 +1,24 @@
 //! Requests of the host: what each does, and how the version that is played answers.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
-use super::speak::encode;
+use super::lines::encode;
+use super::talk::MAIN;
 use super::{Engine, Role};
-use crate::cli::scenario::{Asking, Habit, How, Question, Step, When};
-
-const MODES: [&str; 6] = [
-    "acceptEdits",
-    "auto",
-    "bypassPermissions",
-    "default",
-    "dontAsk",
-    "plan",
-];
+use crate::cli::args;
+use crate::cli::scenario::{Habit, How, When};
 
 /// What follows a reply.
 enum After {
     Nothing,
     EndTurn,
     Status,
-    Handshake(Vec<String>),
     Exit,
 }
 
 /// The `response` of each line that answers, and what follows.
-struct Performed {
-    replies: Vec<Value>,
+pub(super) struct Performed {
+    pub(super) replies: Vec<Value>,
     after: After,
 }
 
@@ -43,7 +33,7 @@ impl Engine {
             .find(|block| block.when == wanted);
         if let Some(block) = block {
             let steps = block.steps.clone();
-            self.spawn_fiber(steps, Role::Request(line));
+            self.spawn_fiber(steps, Role::Request(line), MAIN);
             if let Some(fiber) = self.fibers.last_mut() {
                 fiber.since = number;
             }
@@ -69,13 +59,30 @@ impl Engine {
 
     /// Does what a request asks and answers it in this way.
     pub(super) fn reply_to(&mut self, line: &Value, how: &How) {
+        let performed = match self.perform_live(line, how) {
+            Some(performed) => performed,
+            None => self.perform(&line["request"]),
+        };
+        self.say_replies(line, how, performed.replies);
+        match performed.after {
+            After::Nothing => {}
+            After::EndTurn => {
+                self.interrupt_calls();
+                self.end_interrupted();
+            }
+            After::Status => self.say_status(),
+            After::Exit => self.exit(0),
+        }
+    }
+
+    /// Writes the replies to a request in this way.
+    pub(super) fn say_replies(&mut self, line: &Value, how: &How, replies: Vec<Value>) {
         let id = &line["request_id"];
-        let performed = self.perform(&line["request"]);
         let envelopes: Vec<Value> = match how {
             How::Never => Vec::new(),
             How::Error(text) => vec![json!({"subtype": "error", "error": text})],
             How::With(body) => vec![json!({"subtype": "success", "response": body})],
-            _ => performed.replies,
+            _ => replies,
         };
         for mut envelope in envelopes {
             if !id.is_null() {
@@ -97,16 +104,6 @@ impl Engine {
                 _ => self.write(bytes),
             }
         }
-        match performed.after {
-            After::Nothing => {}
-            After::EndTurn => {
-                self.tell_withdrawn();
-                self.end_interrupted();
-            }
-            After::Status => self.say_status(),
-            After::Handshake(servers) => self.handshake(servers),
-            After::Exit => self.exit(0),
-        }
     }
 
     fn perform(&mut self, request: &Value) -> Performed {
@@ -122,7 +119,7 @@ impl Engine {
             }
             "mcp_toggle" | "mcp_reconnect" if self.version.answers_unknown_requests() => {
                 let server = request["serverName"].as_str().unwrap_or_default();
-                if self.servers.iter().any(|known| known == server) {
+                if self.servers.toggle(server, request["enabled"] != false) {
                     bare()
                 } else {
                     error(json!({"error": format!("Server not found: {server}")}))
@@ -168,26 +165,48 @@ impl Engine {
         }
         self.initialized = true;
         self.hooks = request["hooks"].clone();
+        if let (Some(agents), true) = (&mut self.agents, request["agents"].is_object()) {
+            // A definition that is incomplete is passed over, as the CLI does.
+            let _ = agents.add_json(&request["agents"]);
+        }
+        self.flags.forwards_agent_text |= request["forwardSubagentText"] == true;
+        if request["jsonSchema"].is_object() {
+            self.flags.schema = Some(request["jsonSchema"].clone());
+        }
         let names = request["sdkMcpServers"].as_array().cloned();
         let names = names.unwrap_or_default();
-        self.servers = names
+        let names = names
             .iter()
-            .filter_map(|name| Some(name.as_str()?.to_owned()))
-            .collect();
+            .filter_map(|name| Some(name.as_str()?.to_owned()));
+        let mut names: Vec<String> = names.collect();
+        names.extend(std::mem::take(&mut self.configured_servers));
+        self.greet_servers(names);
         let mut body = self.cast.reply("initialize").cloned().unwrap_or_default();
         for (key, value) in [
             ("pid", json!(self.pid)),
             ("claude_code_version", self.version.to_string().into()),
-            ("current_permission_mode", self.mode.clone().into()),
+            ("current_permission_mode", self.rights.mode().into()),
         ] {
             if body.get(key).is_some() {
                 body[key] = value;
             }
         }
-        Performed {
-            after: After::Handshake(self.servers.clone()),
-            ..success(body)
+        if let (Some(agents), true) = (&self.agents, body.get("agents").is_some()) {
+            body["agents"] = agents.infos().into();
         }
+        if let (Some(commands), Some(list)) = (&self.commands, body["commands"].as_array().cloned())
+        {
+            body["commands"] = commands.infos().into_iter().chain(list).collect();
+        }
+        if body.get("capabilities").is_some() && !self.hooks.is_null() {
+            body["hooks_applied"] = true.into();
+        }
+        let mut performed = success(body);
+        if self.version.stamps_lines() {
+            performed.replies[0]["pending_permission_requests"] = json!([]);
+            performed.replies[0]["pending_user_dialog_requests"] = json!([]);
+        }
+        performed
     }
 
     fn interrupt(&mut self, request: &Value) -> Performed {
@@ -215,19 +234,10 @@ impl Engine {
 
     fn set_mode(&mut self, request: &Value) -> Performed {
         let mode = request["mode"].as_str().unwrap_or_default();
-        if self.version.checks_modes() && !MODES.contains(&mode) {
-            let text = format!(
-                "Cannot set permission mode: must be one of {}",
-                MODES.join(", ")
-            );
-            return self.coded(&text, "invalid_mode");
+        if let Err(error) = self.rights.set_mode(mode, self.version) {
+            return self.coded(&error.to_string(), error.code());
         }
-        let guarded = self.version.guards_bypass() && !self.flags.bypass_allowed;
-        if mode == "bypassPermissions" && guarded {
-            let text = "Cannot set permission mode to bypassPermissions because the session was not launched with --dangerously-skip-permissions";
-            return self.coded(text, "bypass_not_launched");
-        }
-        mode.clone_into(&mut self.mode);
+        let mode = self.rights.mode().to_owned();
         let mut performed = success(json!({"mode": mode}));
         if self.version.answers_mode_twice() {
             performed.replies.extend(bare().replies);
@@ -238,20 +248,39 @@ impl Engine {
         performed
     }
 
-    fn set_model(&mut self, request: &Value) -> Performed {
-        let asked = request["model"].as_str().unwrap_or("default");
+    /// Resolves what was asked for and uses it from here on; gives back how it is shown.
+    pub(super) fn choose_model(&mut self, asked: &str) -> String {
         let models = &self.cast.reply("initialize").unwrap_or(&Value::Null)["models"];
         let listed = models.as_array().into_iter().flatten();
         let known = listed.clone().find(|model| model["value"] == asked);
         let resolved = known.and_then(|model| model["resolvedModel"].as_str());
-        self.model = match resolved {
+        let model = match resolved {
             Some(resolved) => resolved.to_owned(),
-            None if asked == "default" => {
+            None => args::resolve_model(asked, self.version).unwrap_or_else(|| {
                 let init = self.cast.line("init");
                 init["model"].as_str().unwrap_or_default().to_owned()
-            }
-            None => asked.to_owned(),
+            }),
         };
+        let version = model.trim_start_matches("claude-").split_once('-');
+        let shown = match (
+            known.and_then(|known| known["displayName"].as_str()),
+            version,
+        ) {
+            (Some(name), Some((_, version))) => format!("{name} {}", version.replace('-', ".")),
+            _ => model.clone(),
+        };
+        self.model = model;
+        shown
+    }
+
+    fn set_model(&mut self, request: &Value) -> Performed {
+        let asked = request["model"].as_str().unwrap_or("default");
+        self.choose_model(asked);
+        if self.version.stamps_lines() && self.results > 0 {
+            let text =
+                format!("<local-command-stdout>Set model to `{asked}`</local-command-stdout>");
+            self.say_local(text, true);
+        }
         match self.cast.reply("set_model") {
             Some(Value::Object(_)) => success(json!({"model": self.model})),
             _ => bare(),
@@ -268,47 +297,22 @@ impl Engine {
         }
         cancelled
     }
-
-    /// Greets the host's in-process MCP servers; the first turn waits for it.
-    fn handshake(&mut self, servers: Vec<String>) {
-        if !self.does(Habit::Mcp) {
-            return;
-        }
-        for server in servers {
-            let messages = [
-                json!({"method": "initialize", "params": {
-                    "protocolVersion": "2025-11-25", "capabilities": {},
-                    "clientInfo": {"name": "claude-code", "version": self.version.to_string()},
-                }}),
-                json!({"method": "notifications/initialized"}),
-                json!({"method": "tools/list"}),
-            ];
-            let steps: Arc<[Step]> = messages
-                .into_iter()
-                .map(|message| {
-                    let server = server.clone();
-                    Step::Ask(Question::Mcp { server, message }, Asking::default())
-                })
-                .collect();
-            self.spawn_fiber(steps, Role::Handshake);
-        }
-    }
 }
 
-fn success(body: Value) -> Performed {
+pub(super) fn success(body: Value) -> Performed {
     reply(json!({"subtype": "success", "response": body}))
 }
 
-fn bare() -> Performed {
+pub(super) fn bare() -> Performed {
     reply(json!({"subtype": "success"}))
 }
 
-fn error(mut body: Value) -> Performed {
+pub(super) fn error(mut body: Value) -> Performed {
     body["subtype"] = "error".into();
     reply(body)
 }
 
-fn silence() -> Performed {
+pub(super) fn silence() -> Performed {
     Performed {
         replies: Vec::new(),
         after: After::Nothing,

@@ -1,11 +1,13 @@
 //! A block that is being played: where it is, and what it waits for.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::speech::Speech;
 use crate::cli::expect::Pattern;
-use crate::cli::scenario::{Step, Steps};
+use crate::cli::scenario::{Calling, Step, Steps};
 
 /// What a fiber is played for.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,8 +16,8 @@ pub(super) enum Role {
     Turn,
     /// In answer to this request of the host.
     Request(Value),
-    /// The greeting of an in-process MCP server.
-    Handshake,
+    /// A sub-agent.
+    Agent,
     /// Start, header, signals.
     Aside,
 }
@@ -24,8 +26,12 @@ pub(super) enum Role {
 pub(super) struct Fiber {
     pub(super) id: u64,
     pub(super) role: Role,
+    /// The conversation it speaks in.
+    pub(super) talk: u64,
     pub(super) frames: Vec<Frame>,
     pub(super) wait: Wait,
+    /// Its steps are played, and callbacks hear of it.
+    pub(super) closing: bool,
     /// Host lines with a lower number are older than this block.
     pub(super) since: u64,
     /// Numbers of the host lines that an `expect` of this block took.
@@ -59,6 +65,12 @@ pub(super) enum Wait {
     User,
     /// The answers to these questions.
     Answer(Vec<u64>),
+    /// The reports of these calls.
+    Calls(Vec<u64>),
+    /// The last call that was said sets out; then the next one is said.
+    Batch(Box<Batch>),
+    /// The time of the next piece of what is being said.
+    Speech(Box<Speech>),
     /// So many answers since the block began, or all of them.
     Answers(Option<u64>),
     /// Lines of a flood still to be written: the next one, how many, and their size.
@@ -68,6 +80,14 @@ pub(super) enum Wait {
         bytes: usize,
     },
     Forever,
+}
+
+/// The calls of one message, while they are being said.
+#[derive(Debug, Clone)]
+pub(super) struct Batch {
+    pub(super) id: u64,
+    pub(super) said: Vec<u64>,
+    pub(super) left: VecDeque<(Calling, Option<Steps>)>,
 }
 
 impl Fiber {
@@ -103,13 +123,19 @@ impl Fiber {
 
     /// Which time the innermost repeat is at.
     pub(super) fn round(&self) -> u64 {
-        self.frames.last().map_or(1, |frame| frame.round)
+        let repeat = self
+            .frames
+            .iter()
+            .rev()
+            .find(|frame| frame.times != Some(1));
+        repeat.map_or(1, |frame| frame.round)
     }
 
     pub(super) fn due(&self) -> Option<Duration> {
         match &self.wait {
             Wait::Until(due) => Some(*due),
             Wait::Line { until, .. } => *until,
+            Wait::Speech(speech) => Some(speech.due),
             _ => None,
         }
     }

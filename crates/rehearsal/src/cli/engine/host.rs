@@ -28,12 +28,19 @@ impl Engine {
             self.inbox.pop_front();
         }
         match message["type"].as_str() {
-            Some("user") => self.user_message(UserMessage {
-                line: message,
-                number,
-            }),
+            Some("user") => {
+                let id = match message["uuid"].as_str() {
+                    Some(uuid) => uuid.to_owned(),
+                    None => self.ids.uuid(),
+                };
+                self.user_message(UserMessage {
+                    line: message,
+                    number,
+                    id,
+                });
+            }
             Some("control_request") => self.request(message, number),
-            Some("control_response") => self.answered(&message["response"]),
+            Some("control_response") => self.answered(&message),
             // A host can only take back requests of its own, and those are answered at once.
             _ => {}
         }
@@ -52,6 +59,10 @@ impl Engine {
             }
             self.seen_uuids.push(uuid.clone());
         }
+        if self.turn.is_none() {
+            self.say_state("running");
+        }
+        self.note_queued(&message);
         self.lifecycle(uuid.as_deref(), "queued");
         self.queue.push_back(message);
     }

@@ -1,14 +1,10 @@
 //! The lines the CLI writes, built from what was recorded of the version that is played.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Engine;
+use super::talk::MAIN;
 use crate::cli::scenario::Amend;
-
-/// Dollars a turn costs.
-const COST: f64 = 0.00125;
-/// Characters in one delta of a streamed text.
-const DELTA: usize = 16;
 
 impl Engine {
     pub(super) fn say_value(&mut self, line: &Value) {
@@ -18,124 +14,40 @@ impl Engine {
 
     pub(super) fn stamp(&self, line: &mut Value) {
         if self.version.stamps_lines() {
-            line["timestamp"] = "2026-01-01T00:00:00.000Z".into();
+            line["timestamp"] = crate::cli::disk::stamp(self.wall + self.now).into();
         }
     }
 
     pub(super) fn say_init(&mut self) {
         let mut line = Value::Object(self.cast.line("init"));
+        line["tools"] = self.tool_names().into();
+        line["agents"] = self.agent_names().into();
+        self.offer_commands(&mut line);
         line["cwd"] = self.cwd.clone().into();
         line["session_id"] = self.session.clone().into();
         line["uuid"] = self.ids.uuid().into();
-        line["permissionMode"] = self.mode.clone().into();
+        line["permissionMode"] = self.rights.mode().into();
         line["model"] = self.model.clone().into();
+        if let Some(effort) = line.get_mut("per_turn_effort_active") {
+            *effort = super::ledger::has_effort(&self.model).into();
+        }
+        if let Some(socket) = line.get_mut("messaging_socket_path") {
+            *socket = format!("/tmp/cc-socks/{}.sock", self.pid).into();
+        }
+        let asked = self.turn.as_ref().and_then(|turn| turn.uuid.clone());
+        if let (Some(uuid), true) = (asked, self.version.stamps_lines()) {
+            line["user_message_uuids"] = json!([uuid]);
+        }
         line["claude_code_version"] = self.version.to_string().into();
-        line["mcp_servers"] = self.server_list();
+        line["mcp_servers"] = self.servers.listed(self.version.stamps_lines());
         if line.get("original_cwd").is_some() {
             line["original_cwd"] = self.cwd.clone().into();
         }
         self.say_value(&line);
     }
 
-    fn server_list(&self) -> Value {
-        let listed = self.servers.iter().map(|name| {
-            let mut server = json!({"name": name, "status": "connected"});
-            if self.version.stamps_lines() {
-                server["source"] = "sdk".into();
-            }
-            server
-        });
-        listed.collect()
-    }
-
-    /// One content block, in an assistant line of its own.
-    pub(super) fn say_block(&mut self, block: Value, amend: &Amend) {
-        let mut line = Value::Object(self.cast.line("assistant"));
-        let is_tool = block["type"] == "tool_use";
-        line["message"]["content"] = json!([block]);
-        line["message"]["id"] = self.message_id().into();
-        line["message"]["model"] = self.model.clone().into();
-        if is_tool && self.version.fills_stop_reason() {
-            line["message"]["stop_reason"] = "tool_use".into();
-        }
-        line["session_id"] = self.session.clone().into();
-        line["uuid"] = self.ids.uuid().into();
-        apply(&mut line, amend);
-        self.say_value(&line);
-    }
-
-    pub(super) fn say_text(&mut self, text: String, amend: &Amend) {
-        if let Some(turn) = &mut self.turn {
-            turn.said.clone_from(&text);
-        }
-        self.say_block(json!({"type": "text", "text": text}), amend);
-    }
-
-    /// A text in deltas if the flags ask for them, then whole.
-    pub(super) fn stream_text(&mut self, text: String, amend: &Amend) {
-        if !self.flags.partial {
-            self.say_text(text, amend);
-            return;
-        }
-        let mut message = self.cast.line("assistant")["message"].clone();
-        message["content"] = json!([]);
-        message["id"] = self.message_id().into();
-        message["model"] = self.model.clone().into();
-        message["stop_reason"] = Value::Null;
-        if let Some(message) = message.as_object_mut() {
-            message.remove("context_management");
-        }
-        let usage = message["usage"].clone();
-        self.say_event(json!({"type": "message_start", "message": message}));
-        self.say_event(json!({
-            "type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""},
-        }));
-        let characters: Vec<char> = text.chars().collect();
-        for piece in characters.chunks(DELTA) {
-            let piece: String = piece.iter().collect();
-            self.say_event(delta(&piece));
-        }
-        self.say_text(text, amend);
-        self.say_event(json!({"type": "content_block_stop", "index": 0}));
-        let stop = json!({"stop_reason": "end_turn", "stop_sequence": null});
-        self.say_event(json!({"type": "message_delta", "delta": stop, "usage": usage}));
-        self.say_event(json!({"type": "message_stop"}));
-    }
-
-    fn say_event(&mut self, event: Value) {
-        let line = self.event(event);
-        self.say_value(&line);
-    }
-
-    pub(super) fn event(&mut self, event: Value) -> Value {
-        let mut line = json!({
-            "type": "stream_event",
-            "event": event,
-            "session_id": self.session,
-            "parent_tool_use_id": null,
-            "uuid": self.ids.uuid(),
-        });
-        if self.version.stamps_lines() {
-            line["api_message_id"] = self.message_id().into();
-        }
-        line
-    }
-
-    /// `count` deltas from number `next` on, each with its number and filled up to `bytes`.
-    pub(super) fn flood(&mut self, next: u64, count: u64, bytes: usize) {
-        let mut out = Vec::new();
-        for number in next..next + count {
-            let mut text = number.to_string();
-            while text.len() < bytes {
-                text.push(' ');
-            }
-            let line = self.event(delta(&text));
-            out.extend_from_slice(&encode(&line, true));
-        }
-        self.write(out);
-    }
-
-    pub(super) fn say_user(&mut self, content: Value, extra: Value) {
+    /// A line of the user's side that the CLI itself says: a report, a marker, a feedback.
+    pub(super) fn say_user(&mut self, talk: u64, content: Value, extra: Value) -> Value {
         let mut line = json!({
             "type": "user",
             "message": {"role": "user", "content": content},
@@ -145,94 +57,114 @@ impl Engine {
         });
         self.stamp(&mut line);
         merge(&mut line, &extra);
+        self.name_agent(&mut line, talk);
+        if let (MAIN, Some(turn)) = (talk, &mut self.turn) {
+            turn.user_lines += 1;
+        }
+        self.talk(talk).hear(content);
         self.say_value(&line);
+        line
     }
 
-    pub(super) fn say_tool_result(&mut self, tool_use_id: &str, text: &str, is_error: bool) {
-        let extra = if is_error {
-            json!({"tool_use_result": format!("Error: {text}")})
-        } else {
-            json!({"tool_use_result": {
-                "stdout": text, "stderr": "", "interrupted": false, "isImage": false,
-            }})
-        };
-        let content = json!([{
-            "type": "tool_result", "tool_use_id": tool_use_id, "content": text, "is_error": is_error,
-        }]);
-        self.say_user(content, extra);
-        // What the model says next is another message.
-        let id = self.ids.message();
-        if let Some(turn) = &mut self.turn {
-            turn.message_id = id;
-            turn.requests += 1;
-        }
+    /// A system line; `line` holds what is not on every one.
+    pub(super) fn say_system(&mut self, mut line: Value) -> Value {
+        line["type"] = "system".into();
+        line["uuid"] = self.ids.uuid().into();
+        line["session_id"] = self.session.clone().into();
+        self.say_value(&line);
+        line
     }
 
     pub(super) fn say_status(&mut self) {
-        let line = json!({
-            "type": "system",
-            "subtype": "status",
-            "status": null,
-            "permissionMode": self.mode,
-            "uuid": self.ids.uuid(),
-            "session_id": self.session,
-        });
-        self.say_value(&line);
+        let mode = self.rights.mode().to_owned();
+        self.say_system(json!({"subtype": "status", "status": null, "permissionMode": mode}));
+    }
+
+    /// Tells a host that asked for it whether the session runs, waits or rests.
+    pub(super) fn say_state(&mut self, state: &'static str) {
+        if self.flags_of_env.emits_state && self.state != state {
+            self.state = state;
+            let mut line = json!({"subtype": "session_state_changed", "state": state});
+            if self.flags_of_env.state_for_sdk {
+                line["sdk_host_only"] = true.into();
+            }
+            self.say_system(line);
+        }
     }
 
     pub(super) fn say_result(&mut self, subtype: Option<&str>, amend: &Amend) {
         let subtype = subtype.unwrap_or("success");
         let success = subtype == "success";
         let template = if success { "result" } else { "failure" };
-        let mut line = self.cast.line(template);
-        self.cost += COST;
-        let turn = self.turn.as_ref();
-        let denials = turn.map(|turn| turn.denials.clone()).unwrap_or_default();
-        let requests = turn.map_or(1, |turn| turn.requests);
-        let said = turn.map(|turn| turn.said.clone()).unwrap_or_default();
+        let mut line = Value::Object(self.cast.line(template));
+        line["subtype"] = subtype.into();
+        line["is_error"] = (!success && self.version.interrupt_is_error()).into();
         if success {
-            line.insert("result".into(), said.into());
+            line["result"] = self.talk(MAIN).said.clone().into();
         } else {
-            line.insert("errors".into(), json!([]));
+            line["errors"] = json!([]);
         }
-        line.insert("subtype".into(), subtype.into());
-        let is_error = !success && self.version.interrupt_is_error();
-        line.insert("is_error".into(), is_error.into());
-        line.insert("num_turns".into(), requests.into());
-        line.insert("permission_denials".into(), denials.into());
-        line.insert("total_cost_usd".into(), json!(self.cost));
-        line.insert("session_id".into(), self.session.clone().into());
-        line.insert("uuid".into(), self.ids.uuid().into());
-        self.rename_model(&mut line, "modelUsage");
-        self.rename_model(&mut line, "model_usage_since_last_result");
-        if let Some(index) = line.get_mut("result_index") {
-            *index = self.results.into();
-        }
-        self.results += 1;
-        let mut line = Value::Object(line);
         if !success && line.get("terminal_reason").is_some() {
             line["terminal_reason"] = terminal_reason(subtype).into();
         }
+        self.fill_turn(&mut line);
+        self.fill_costs(&mut line);
         apply(&mut line, amend);
         self.last_was_error = line["is_error"] == true;
         let bytes = encode(&line, !self.version.buries_type());
         self.write(bytes);
     }
 
-    /// The usage stands under the name of the model in use.
-    fn rename_model(&self, line: &mut Map<String, Value>, field: &str) {
-        if let Some(Value::Object(usage)) = line.get_mut(field)
-            && let Some(first) = usage.values().next().cloned()
-        {
-            *usage = Map::from_iter([(self.model.clone(), first)]);
+    /// What the result says of its turn.
+    fn fill_turn(&mut self, line: &mut Value) {
+        line["session_id"] = self.session.clone().into();
+        line["uuid"] = self.ids.uuid().into();
+        let user_lines = self.turn.as_ref().map_or(0, |turn| turn.user_lines);
+        line["num_turns"] = (user_lines + 1).into();
+        let reason = self.talk(MAIN).stop_reason.clone();
+        if let (Some(field), Some(reason)) = (line.get_mut("stop_reason"), reason) {
+            *field = reason.into();
+        }
+        let Some(turn) = &self.turn else {
+            line["permission_denials"] = json!([]);
+            return;
+        };
+        let elapsed = self.now.saturating_sub(turn.began).as_millis();
+        line["duration_ms"] = u64::try_from(elapsed).unwrap_or_default().max(1).into();
+        line["permission_denials"] = turn.denials.clone().into();
+        let (answers, origin) = (turn.answers.clone(), turn.origin.clone());
+        if self.version.stamps_lines() {
+            self.name_questions(line, &answers);
+            if !answers.is_empty() && line["subtype"] == "success" {
+                line["request_sent_wall_ms"] = 1.into();
+                line["first_request_input_tokens"] = 100.into();
+                line["first_request_cache_read_input_tokens"] = 0.into();
+            }
+            if let Some(origin) = origin {
+                line["origin"] = origin;
+            }
         }
     }
 
-    pub(super) fn message_id(&mut self) -> String {
-        match &self.turn {
-            Some(turn) => turn.message_id.clone(),
-            None => self.ids.message(),
+    /// What the result says of tokens and money.
+    fn fill_costs(&mut self, line: &mut Value) {
+        let spent = self.talk(MAIN).spent;
+        line["total_cost_usd"] = super::ledger::dollars(self.total.cost());
+        spent.fill_usage(&mut line["usage"]);
+        let since = std::mem::take(&mut self.since_result);
+        if let Some(usage) = line.get_mut("modelUsage") {
+            self.total.fill(usage);
         }
+        if let Some(usage) = line.get_mut("model_usage_since_last_result") {
+            since.fill(usage);
+        }
+        if let Some(stats) = line.get_mut("subagent_stats") {
+            self.agent_stats.fill(stats);
+        }
+        if let Some(index) = line.get_mut("result_index") {
+            *index = self.results.into();
+        }
+        self.results += 1;
     }
 }
 
@@ -243,12 +175,6 @@ fn terminal_reason(subtype: &str) -> &'static str {
         "error_max_structured_output_retries" => "structured_output_retry_exhausted",
         _ => "aborted_tools",
     }
-}
-
-fn delta(text: &str) -> Value {
-    json!({
-        "type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text},
-    })
 }
 
 pub(super) fn apply(line: &mut Value, amend: &Amend) {

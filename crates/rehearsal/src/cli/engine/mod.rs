@@ -1,115 +1,68 @@
 //! The step machine that plays a scenario.
 //!
 //! [`Engine::step`] takes what happened and the time, and gives back what the shell must do; it does nothing itself and
-//! has no clock and no randomness of its own. `fiber` runs blocks, `host` reads what the host wrote, `control` answers
-//! its requests, `turn` begins and ends turns, `ask` keeps the open questions, `speak` builds lines. Invariant: lines
-//! are written whole, except where a step asks for something else.
+//! has no clock and no randomness of its own. From the outside in: `host` reads what the host wrote, `control` answers its
+//! requests, `turn` begins turns and `endings` ends them, `run` plays blocks in fibers, `consult` asks the mind where no block says what
+//! comes, `talk` and `speech` say it, `call` takes a tool call through hooks, rules and the host's word to its report,
+//! `acts` and `tasks` do what calls are about, `ask` keeps the open questions, `lines` builds what is written.
+//! Invariant: lines are written whole, except where a step asks for something else.
 
+mod acts;
 mod ask;
+mod call;
+mod commands;
+mod consult;
 mod control;
+pub(in crate::cli) mod deed;
+mod endings;
 mod fiber;
+mod hook_commands;
+mod hooks;
 mod host;
+mod ledger;
+mod lines;
+mod notes;
+mod offer;
+mod permission;
+mod report;
+mod requests;
+mod rights;
 mod run;
-mod speak;
+mod servers;
+mod speech;
+mod steps;
+mod talk;
+mod tasks;
 mod turn;
+mod values;
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::Value;
 
+use super::args;
 use super::cast::Cast;
+use super::disk::{Agents, Commands, Scribe, Settings};
 use super::flags::Flags;
 use super::ids::Ids;
 use super::scenario::{Habit, ReplyRule, Scenario, Uses, When};
 use super::version::Version;
-use ask::Open;
+use crate::model::inline::Inline;
+use ask::{Answer, Open};
+use call::Call;
+pub use deed::{Deed, Outcome};
 use fiber::{Fiber, Role};
-use turn::{Turn, UserMessage};
-
-/// What happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Input<'a> {
-    /// The process begins. The first input, and only once.
-    Start,
-    /// The host wrote a line; without its newline.
-    Line(&'a [u8]),
-    /// The host closed stdin.
-    Eof,
-    /// The time of the last [`Output::WakeAt`] has come, or an earlier one.
-    Timer,
-    /// A signal arrived.
-    Signal(Signal),
-}
-
-/// A signal that ends a CLI in an orderly way, or should.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Signal {
-    /// SIGTERM
-    Terminate,
-    /// SIGINT
-    Interrupt,
-    /// SIGHUP
-    HangUp,
-}
-
-impl Signal {
-    /// The signal that is written `sigterm`, `sigint` or `sighup`.
-    pub(super) fn named(name: &str) -> Option<Self> {
-        match name {
-            "sigterm" => Some(Self::Terminate),
-            "sigint" => Some(Self::Interrupt),
-            "sighup" => Some(Self::HangUp),
-            _ => None,
-        }
-    }
-}
-
-/// What the shell must do, in order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Output {
-    /// Write to stdout.
-    Write(Vec<u8>),
-    /// Write one byte many times to stdout, in blocks.
-    Fill {
-        /// The byte.
-        byte: u8,
-        /// How often.
-        count: u64,
-    },
-    /// Write to stderr.
-    Stderr(Vec<u8>),
-    /// Come back with [`Input::Timer`] at this time after the start. Always last, and replaces the one before.
-    WakeAt(Duration),
-    /// Start a shell command that inherits stdout and stderr.
-    Spawn {
-        /// For `sh -c`.
-        command: String,
-        /// In a session of its own.
-        detached: bool,
-    },
-    /// Read nothing more from stdin.
-    StopReading,
-    /// Close stdout and go on.
-    CloseStdout,
-    /// End with this code. Nothing follows.
-    Exit(u8),
-    /// Die by SIGKILL. Nothing follows.
-    Crash,
-}
-
-/// What the process is started with.
-#[derive(Debug, Clone, Default)]
-pub struct Launch {
-    /// The arguments after the name of the program.
-    pub arguments: Vec<String>,
-    /// The working directory.
-    pub cwd: String,
-    /// The process id, as the CLI tells it.
-    pub pid: u32,
-    /// What ids are made from; the same seed gives the same ids.
-    pub seed: u64,
-}
+use hook_commands::HookRun;
+use ledger::{AgentStats, Ledger};
+use requests::Pending;
+use rights::Rights;
+use servers::Servers;
+use talk::{MAIN, Talk};
+use tasks::Task;
+use turn::{Beginning, Turn, UserMessage};
+use values::FlagsOfEnv;
+pub use values::{Input, Launch, ModelScript, Output, Signal};
 
 /// A scenario that is being played.
 #[derive(Debug)]
@@ -124,9 +77,24 @@ pub struct Engine {
     now: Duration,
     out: Vec<Output>,
 
+    home: String,
+    wall: Duration,
     session: String,
-    mode: String,
     model: String,
+    rights: Rights,
+    /// Where transcripts of this folder are, and where the output of tasks goes.
+    config_dir: String,
+    project_dir: String,
+    tasks_dir: String,
+    mind: Option<Inline>,
+    state_file: Option<std::path::PathBuf>,
+    scribe: Option<Scribe>,
+    settings: Settings,
+    agents: Option<Agents>,
+    commands: Option<Commands>,
+    flags_of_env: FlagsOfEnv,
+    warnings: Vec<String>,
+    seed: u64,
     initialized: bool,
     hooks: Value,
     habits_off: Vec<Habit>,
@@ -140,14 +108,28 @@ pub struct Engine {
     used: Vec<u32>,
     fibers: Vec<Fiber>,
     next_fiber: u64,
+    talks: Vec<Talk>,
     turn: Option<Turn>,
     queue: VecDeque<UserMessage>,
+    /// Turns that begin by themselves as soon as they can.
+    beginnings: VecDeque<Beginning>,
     seen_uuids: Vec<String>,
+    calls: Vec<Call>,
+    next_call: u64,
+    tasks: Vec<Task>,
+    /// Reports that `PostToolBatch` tells of.
+    reported: Vec<(u64, Value)>,
+    hook_runs: Vec<HookRun>,
+    /// Callbacks whose failure refuses the call.
+    blocking_hooks: Vec<u64>,
     open: Vec<Open>,
-    /// Calls whose questions were taken back.
-    withdrawn: Vec<ask::Call>,
-    /// In-process MCP servers of the host.
-    servers: Vec<String>,
+    /// Requests of the host that are answered later.
+    pending: Vec<Pending>,
+    /// Answers that somebody waits for.
+    answers: Vec<(u64, Answer)>,
+    /// In-process MCP servers of the host, and those of the flags that are not greeted yet.
+    servers: Servers,
+    configured_servers: Vec<String>,
     next_question: u64,
     answered: u64,
     labels: Vec<(String, String)>,
@@ -158,8 +140,18 @@ pub struct Engine {
     delayed: Vec<(Duration, Vec<u8>)>,
     /// Turns that start by themselves: when, and which block.
     self_started: Vec<(Duration, usize)>,
+    plan_file: Option<String>,
+    /// What is in the plan file.
+    plan: Option<String>,
+    structured: Option<Value>,
+    structured_attempts: u32,
+    interrupted_in_tool: bool,
+    has_suggested: bool,
+    state: &'static str,
     results: u64,
-    cost: f64,
+    total: Ledger,
+    since_result: Ledger,
+    agent_stats: AgentStats,
     last_was_error: bool,
 }
 
@@ -176,21 +168,73 @@ impl Engine {
         let arguments = scenario.header.flags.iter().chain(&launch.arguments);
         let flags = Flags::read(arguments.map(String::as_str));
         let mut ids = Ids::new(launch.seed);
+        let past = launch
+            .ground
+            .as_ref()
+            .and_then(|ground| ground.past.as_ref());
+        let resumed = past
+            .map(|past| past.session_id.clone())
+            .or_else(|| flags.resume.clone());
         let session = (scenario.header.session.clone())
             .or_else(|| flags.session.clone())
+            .or_else(|| resumed.filter(|_| !flags.fork))
             .unwrap_or_else(|| ids.uuid());
         let init = cast.line("init");
-        let model = flags.model.clone();
-        Self {
+        let settings = launch
+            .ground
+            .as_ref()
+            .map(|ground| ground.settings.effective());
+        let of_settings = settings
+            .as_ref()
+            .and_then(|settings| settings["model"].as_str());
+        let model = flags.model.clone().or(of_settings.map(str::to_owned));
+        let model = model.and_then(|name| args::resolve_model(&name, version));
+        let mind = launch.model.clone();
+        let state_file = mind.as_ref().and_then(|model| model.state_file.clone());
+        let mind = mind.and_then(|model| {
+            let mut mind = Inline::new(model.script, model.vars).ok()?;
+            mind.restore(&model.state);
+            Some(mind)
+        });
+        let slug: String = (launch.cwd.chars())
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .collect();
+        let scribe = notes::scribe(&launch, &flags, &session, version);
+        let mut engine = Self {
             version,
+            scribe,
+            flags_of_env: FlagsOfEnv::read(&launch.env),
+            agents: launch.ground.as_ref().map(|ground| ground.agents.clone()),
+            commands: launch.ground.as_ref().map(|ground| ground.commands.clone()),
+            settings: launch
+                .ground
+                .as_ref()
+                .map(|ground| ground.settings.clone())
+                .unwrap_or_default(),
+            warnings: launch
+                .ground
+                .as_ref()
+                .map(|ground| ground.warnings.clone())
+                .unwrap_or_default(),
+            seed: launch.seed,
             session,
-            mode: flags.mode.clone().unwrap_or_else(|| "default".to_owned()),
+            rights: Rights::new(&launch, &flags),
             model: model.unwrap_or_else(|| init["model"].as_str().unwrap_or_default().to_owned()),
             used: vec![0; scenario.blocks.len()],
             scenario,
             cast,
             flags,
-            cwd: launch.cwd,
+            config_dir: match &launch.ground {
+                Some(ground) => ground.places.config_dir.to_string_lossy().into_owned(),
+                None => format!("{}/.claude", launch.home),
+            },
+            project_dir: format!("{}/.claude/projects/{slug}", launch.home),
+            tasks_dir: format!("{}/claude-{}/{slug}", launch.tmp(), launch.uid),
+            cwd: launch.cwd.clone(),
+            home: launch.home.clone(),
+            wall: launch.wall,
+            mind,
+            state_file,
             pid: launch.pid,
             ids,
             now: Duration::ZERO,
@@ -205,12 +249,26 @@ impl Engine {
             over: false,
             fibers: Vec::new(),
             next_fiber: 0,
+            talks: vec![Talk::default()],
             turn: None,
             queue: VecDeque::new(),
+            beginnings: VecDeque::new(),
             seen_uuids: Vec::new(),
+            calls: Vec::new(),
+            next_call: 0,
+            tasks: Vec::new(),
+            reported: Vec::new(),
+            hook_runs: Vec::new(),
+            blocking_hooks: Vec::new(),
             open: Vec::new(),
-            withdrawn: Vec::new(),
-            servers: Vec::new(),
+            pending: Vec::new(),
+            answers: Vec::new(),
+            configured_servers: launch
+                .ground
+                .as_ref()
+                .map(|ground| ground.servers.clone())
+                .unwrap_or_default(),
+            servers: Servers::default(),
             next_question: 0,
             answered: 0,
             labels: Vec::new(),
@@ -218,10 +276,21 @@ impl Engine {
             next_line: 0,
             delayed: Vec::new(),
             self_started: Vec::new(),
+            plan_file: None,
+            plan: None,
+            structured: None,
+            structured_attempts: 0,
+            interrupted_in_tool: false,
+            has_suggested: false,
+            state: "idle",
             results: 0,
-            cost: 0.0,
+            total: Ledger::default(),
+            since_result: Ledger::default(),
+            agent_stats: AgentStats::default(),
             last_was_error: false,
-        }
+        };
+        engine.recall(&launch);
+        engine
     }
 
     /// Goes on from what happened at `now`, which is counted from the start.
@@ -236,8 +305,11 @@ impl Engine {
             Input::Eof => self.end_of_input(),
             Input::Timer => {}
             Input::Signal(signal) => self.signal(signal),
+            Input::Done { serial, outcome } => self.done(serial, outcome),
         }
         self.run();
+        self.hand_in_notes();
+        self.wake_last();
         std::mem::take(&mut self.out)
     }
 
@@ -247,12 +319,16 @@ impl Engine {
     }
 
     fn start(&mut self) {
+        for warning in std::mem::take(&mut self.warnings) {
+            self.out
+                .push(Output::Stderr(format!("{warning}\n").into_bytes()));
+        }
         let settings = self.scenario.header.settings.clone();
-        self.spawn_fiber(settings, Role::Aside);
+        self.spawn_fiber(settings, Role::Aside, MAIN);
         for index in 0..self.scenario.blocks.len() {
             if self.scenario.blocks[index].when == When::Start {
                 let steps = self.scenario.blocks[index].steps.clone();
-                self.spawn_fiber(steps, Role::Aside);
+                self.spawn_fiber(steps, Role::Aside, MAIN);
             }
         }
         self.schedule_self_started(0);
@@ -270,7 +346,7 @@ impl Engine {
         let block = (self.scenario.blocks.iter()).find(|block| block.when == When::Signal(signal));
         if let Some(block) = block {
             let steps = block.steps.clone();
-            self.spawn_fiber(steps, Role::Aside);
+            self.spawn_fiber(steps, Role::Aside, MAIN);
             return;
         }
         if self.ignored_signals.contains(&signal) {
@@ -282,12 +358,17 @@ impl Engine {
             Signal::Interrupt => {
                 if self.version.sigint_reports() {
                     self.withdraw_questions();
-                    self.tell_withdrawn();
+                    self.interrupt_calls();
                     self.end_interrupted();
                 }
                 self.exit(0);
             }
         }
+    }
+
+    /// Milliseconds since 1970.
+    fn wall_ms(&self) -> u64 {
+        u64::try_from((self.wall + self.now).as_millis()).unwrap_or_default()
     }
 
     fn does(&self, habit: Habit) -> bool {
@@ -306,8 +387,19 @@ impl Engine {
 
     fn exit(&mut self, code: u8) {
         if !self.over {
+            self.note_end();
+            self.hand_in_notes();
             self.over = true;
             self.out.push(Output::Exit(code));
+        }
+    }
+
+    /// The time to come back is said after everything else.
+    fn wake_last(&mut self) {
+        let is_wake = |output: &Output| matches!(output, Output::WakeAt(_));
+        if let Some(index) = self.out.iter().rposition(is_wake) {
+            let wake = self.out.remove(index);
+            self.out.push(wake);
         }
     }
 
@@ -372,17 +464,21 @@ impl Engine {
             .any(|block| is_turn(&block.when))
     }
 
-    fn lookup(&mut self, fiber_count: u64, name: &str) -> Option<String> {
+    fn lookup(&mut self, talk: u64, fiber_count: u64, name: &str) -> Option<String> {
         let (prompt, uuid) = match &self.turn {
             Some(turn) => (turn.prompt.clone(), turn.uuid.clone()),
             None => Default::default(),
         };
         Some(match name {
             "cwd" => self.cwd.clone(),
-            "mode" => self.mode.clone(),
+            "first_prompt" => self.talk(MAIN).first_prompt(),
+            "home" => self.home.clone(),
+            "mode" => self.rights.mode().to_owned(),
             "model" => self.model.clone(),
             "n" => fiber_count.to_string(),
+            "plan_file" => self.plan_file.clone().unwrap_or_default(),
             "prompt" => prompt,
+            "result" => self.talk(talk).report.clone(),
             "session" => self.session.clone(),
             "user_uuid" => uuid.unwrap_or_default(),
             "uuid" => self.ids.uuid(),

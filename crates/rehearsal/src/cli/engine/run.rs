@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use super::fiber::{Fiber, Role, Wait};
+use super::turn::TurnStage;
 use super::{Engine, Output};
 use crate::cli::expect::{self, Pattern};
 use crate::cli::fill;
-use crate::cli::scenario::{How, Ignored, Question, Step, Steps};
+use crate::cli::scenario::Steps;
 
 /// Steps of one block before the host is heard again.
 const STEPS: usize = 256;
@@ -20,14 +21,16 @@ enum Ready {
 }
 
 impl Engine {
-    pub(super) fn spawn_fiber(&mut self, steps: Steps, role: Role) -> u64 {
+    pub(super) fn spawn_fiber(&mut self, steps: Steps, role: Role, talk: u64) -> u64 {
         let id = self.next_fiber;
         self.next_fiber += 1;
         let mut fiber = Fiber {
             id,
             role,
+            talk,
             frames: Vec::new(),
             wait: Wait::Nothing,
+            closing: false,
             since: self.next_line,
             taken: Vec::new(),
             answered_before: self.answered,
@@ -42,7 +45,12 @@ impl Engine {
         let mut hurried = false;
         loop {
             self.send_delayed();
-            let mut moved = self.may_begin() && self.begin_next_turn();
+            self.give_up_late();
+            let mut moved = self.advance_greetings();
+            moved |= self.advance_pending();
+            moved |= self.advance_calls();
+            moved |= self.advance_turn();
+            moved |= self.may_begin() && self.begin_next_turn();
             let ids: Vec<u64> = self.fibers.iter().map(|fiber| fiber.id).collect();
             for id in ids {
                 let (went, left) = self.play(id);
@@ -68,11 +76,12 @@ impl Engine {
     }
 
     /// The first turn waits until the servers are greeted.
-    fn may_begin(&self) -> bool {
-        !self
-            .fibers
-            .iter()
-            .any(|fiber| fiber.role == Role::Handshake)
+    fn may_begin(&mut self) -> bool {
+        if !self.configured_servers.is_empty() && !self.queue.is_empty() {
+            let servers = std::mem::take(&mut self.configured_servers);
+            self.greet_servers(servers);
+        }
+        !self.servers.greeting()
     }
 
     fn is_finished(&self) -> bool {
@@ -82,6 +91,10 @@ impl Engine {
             && self.fibers.is_empty()
             && self.delayed.is_empty()
             && self.self_started.is_empty()
+            && self.beginnings.is_empty()
+            && self.tasks.is_empty()
+            && self.calls.is_empty()
+            && self.pending.is_empty()
     }
 
     fn next_due(&self) -> Option<Duration> {
@@ -90,7 +103,8 @@ impl Engine {
         let waiting = self.self_started.iter().map(|(due, _)| *due);
         let waiting = waiting.filter(|_| self.turn.is_none());
         let fibers = self.fibers.iter().filter_map(Fiber::due);
-        delayed.chain(waiting).chain(fibers).min()
+        let questions = self.open.iter().filter_map(|open| open.due);
+        delayed.chain(waiting).chain(fibers).chain(questions).min()
     }
 
     /// Plays one block as far as it goes: whether it moved, and whether it could go on at once.
@@ -117,21 +131,37 @@ impl Engine {
             fiber.wait = Wait::Nothing;
             match fiber.next_step() {
                 Some(step) => self.perform_step(&mut fiber, step),
+                None if fiber.role == Role::Agent && !fiber.closing => {
+                    fiber.closing = true;
+                    fiber.wait = Wait::Answer(self.close_agent(fiber.talk));
+                }
                 None => {
-                    if fiber.role == Role::Turn {
-                        self.finish_turn();
+                    match fiber.role {
+                        Role::Turn => self.close_turn(),
+                        Role::Agent => self.finish_agent(fiber.talk),
+                        Role::Request(_) | Role::Aside => {}
                     }
                     return (true, false);
                 }
             }
-            // The step may have ended the turn it belongs to.
-            let current = self.turn.as_ref().map(|turn| turn.fiber);
-            if fiber.role == Role::Turn && current != Some(fiber.id) {
+            if self.has_ended(&fiber) {
                 return (true, false);
             }
         }
         self.fibers.insert(index.min(self.fibers.len()), fiber);
         (true, true)
+    }
+
+    /// Whether a step has ended the turn, or the sub-agent, that the block belongs to.
+    fn has_ended(&self, fiber: &Fiber) -> bool {
+        match fiber.role {
+            Role::Turn => !matches!(
+                self.turn.as_ref().map(|turn| &turn.stage),
+                Some(TurnStage::Playing(id)) if *id == fiber.id
+            ),
+            Role::Agent => self.agent(fiber.talk).is_none(),
+            Role::Request(_) | Role::Aside => false,
+        }
     }
 
     fn pour(&mut self, fiber: &mut Fiber) {
@@ -156,6 +186,39 @@ impl Engine {
             Wait::Until(due) => *due <= self.now,
             Wait::User => eof || !self.queue.is_empty(),
             Wait::Answer(serials) => eof || !serials.iter().any(|serial| self.is_open(*serial)),
+            Wait::Calls(serials) => {
+                if serials.iter().any(|serial| self.is_running(*serial)) {
+                    return Ready::Wait;
+                }
+                let serials = serials.clone();
+                self.tell_batch(fiber.talk, &serials);
+                true
+            }
+            Wait::Batch(batch) => {
+                let last = batch.said.last().copied().unwrap_or_default();
+                if self.is_setting_out(last) {
+                    return Ready::Wait;
+                }
+                let batch = (**batch).clone();
+                self.say_next_call(fiber, batch);
+                return match fiber.wait {
+                    Wait::Nothing => Ready::Go,
+                    _ => Ready::Wait,
+                };
+            }
+            Wait::Speech(speech) => {
+                let speech = speech.clone();
+                if speech.due > self.now {
+                    return Ready::Wait;
+                }
+                return match self.go_on_saying(*speech) {
+                    Some(speech) => {
+                        fiber.wait = Wait::Speech(Box::new(speech));
+                        Ready::Wait
+                    }
+                    None => Ready::Go,
+                };
+            }
             Wait::Answers(None) => eof || self.open.is_empty(),
             Wait::Answers(Some(count)) => eof || self.answered - fiber.answered_before >= *count,
             Wait::Line {
@@ -220,198 +283,17 @@ impl Engine {
         Ready::Go
     }
 
-    fn fill(&mut self, fiber: &Fiber, template: &str) -> String {
+    pub(super) fn fill(&mut self, fiber: &Fiber, template: &str) -> String {
         let round = fiber.round();
-        fill::text(template, &mut |name| self.lookup(round, name))
+        fill::text(template, &mut |name| self.lookup(fiber.talk, round, name))
     }
 
-    fn fill_value(&mut self, fiber: &Fiber, template: &serde_json::Value) -> serde_json::Value {
+    pub(super) fn fill_value(
+        &mut self,
+        fiber: &Fiber,
+        template: &serde_json::Value,
+    ) -> serde_json::Value {
         let round = fiber.round();
-        fill::value(template, &mut |name| self.lookup(round, name))
-    }
-
-    fn perform_step(&mut self, fiber: &mut Fiber, step: Step) {
-        match step {
-            Step::Say(text, amend) => {
-                let text = self.fill(fiber, &text);
-                self.say_text(text, &amend);
-            }
-            Step::Think(text, amend) => {
-                let thinking = self.fill(fiber, &text);
-                let block = serde_json::json!({
-                    "type": "thinking", "thinking": thinking, "signature": "cmVoZWFyc2Fs",
-                });
-                self.say_block(block, &amend);
-            }
-            Step::Stream(text, amend) => {
-                let text = self.fill(fiber, &text);
-                self.stream_text(text, &amend);
-            }
-            Step::Block(block, amend) => {
-                let block = self.fill_value(fiber, &block);
-                self.say_block(block, &amend);
-            }
-            Step::Emit(line) => {
-                let mut line = self.fill_value(fiber, &line);
-                for (key, value) in [
-                    ("session_id", self.session.clone()),
-                    ("uuid", self.ids.uuid()),
-                ] {
-                    if line.get(key).is_none() {
-                        line[key] = value.into();
-                    }
-                }
-                self.say_value(&line);
-            }
-            Step::Ask(question, asking) => {
-                let question = self.filled_question(fiber, question);
-                let serials = self.ask(question, &asking);
-                if !asking.nowait {
-                    fiber.wait = Wait::Answer(serials);
-                }
-            }
-            Step::Cancel(name) => self.cancel(&name),
-            Step::Result(subtype, amend) => {
-                self.say_result(subtype.as_deref(), &amend);
-                self.settle();
-            }
-            Step::LoseResult => self.settle(),
-            Step::Answer(how) => match &fiber.role {
-                Role::Request(line) => {
-                    let line = line.clone();
-                    self.reply_to(&line, &how.unwrap_or(How::Normal));
-                }
-                _ => self.fail("`answer` belongs into an `on SUBTYPE` block"),
-            },
-            Step::Habit(habit, on) => {
-                self.habits_off.retain(|off| *off != habit);
-                if !on {
-                    self.habits_off.push(habit);
-                }
-            }
-            Step::Reply(rule) => self.rules.push(rule),
-            Step::Repeat { times, steps } => fiber.enter(steps, times),
-            other => self.perform_bytes(fiber, other),
-        }
-    }
-
-    fn filled_question(&mut self, fiber: &Fiber, question: Question) -> Question {
-        match question {
-            Question::Tool { name, input, gives } => Question::Tool {
-                name,
-                input: self.fill_value(fiber, &input),
-                gives: gives.map(|gives| self.fill(fiber, &gives)),
-            },
-            Question::Hook { event, input } => Question::Hook {
-                event,
-                input: self.fill_value(fiber, &input),
-            },
-            Question::Mcp { server, message } => Question::Mcp {
-                server,
-                message: self.fill_value(fiber, &message),
-            },
-            Question::Other { subtype, body } => Question::Other {
-                subtype,
-                body: self.fill_value(fiber, &body),
-            },
-        }
-    }
-
-    /// Steps below the level of messages, and waits.
-    fn perform_bytes(&mut self, fiber: &mut Fiber, step: Step) {
-        match step {
-            Step::Flood { count: 0, .. } => {}
-            Step::Flood { count, bytes } => {
-                fiber.wait = Wait::Flood {
-                    next: 1,
-                    count,
-                    bytes,
-                }
-            }
-            Step::Big(bytes) => self.big(bytes),
-            Step::Raw(text) | Step::Noise(text) => {
-                let text = self.fill(fiber, &text) + "\n";
-                self.write(text.into_bytes());
-            }
-            Step::Bytes(bytes) => self.write(bytes),
-            Step::Partial(text) => {
-                let text = self.fill(fiber, &text);
-                self.write(text.into_bytes());
-            }
-            Step::Stderr(text) => {
-                let text = self.fill(fiber, &text) + "\n";
-                self.out.push(Output::Stderr(text.into_bytes()));
-            }
-            Step::StderrFlood(bytes) => {
-                let mut line = vec![b'e'; 99];
-                line.push(b'\n');
-                for _ in 0..bytes.div_ceil(100) {
-                    self.out.push(Output::Stderr(line.clone()));
-                }
-            }
-            Step::Pause(time) => fiber.wait = Wait::Until(self.now + time),
-            Step::WaitUser => fiber.wait = Wait::User,
-            Step::WaitRequest(subtype) => {
-                fiber.wait = Wait::Line {
-                    pattern: Pattern::request(&subtype),
-                    until: None,
-                    failing: false,
-                }
-            }
-            Step::WaitAnswers(count) => fiber.wait = Wait::Answers(count),
-            Step::WaitForever => fiber.wait = Wait::Forever,
-            Step::Expect { pattern, within } => {
-                fiber.wait = Wait::Line {
-                    pattern,
-                    until: within.map(|within| self.now + within),
-                    failing: true,
-                }
-            }
-            Step::Fold => self.fold(),
-            Step::Spawn { command, detached } => {
-                let command = self.fill(fiber, &command);
-                self.out.push(Output::Spawn { command, detached });
-            }
-            Step::Ignore(Ignored::Eof) => self.ignores_eof = true,
-            Step::Ignore(Ignored::Signal(signal)) => self.ignored_signals.push(signal),
-            Step::StopReading => self.out.push(Output::StopReading),
-            Step::CloseStdout => self.out.push(Output::CloseStdout),
-            Step::Exit(code) => self.exit(code),
-            Step::Crash { mid_line } => {
-                if mid_line {
-                    self.write(
-                        b"{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"te"
-                            .to_vec(),
-                    );
-                }
-                self.over = true;
-                self.out.push(Output::Crash);
-            }
-            // All others are `perform_step`'s.
-            _ => {}
-        }
-    }
-
-    /// One assistant line whose text has so many bytes, never held in memory as a whole.
-    fn big(&mut self, bytes: u64) {
-        const MARK: &str = "@@";
-        let amend = Default::default();
-        let kept = self.out.len();
-        self.out.push(Output::Fill { byte: 0, count: 0 });
-        self.say_block(serde_json::json!({"type": "text", "text": MARK}), &amend);
-        let line = match self.out.pop() {
-            Some(Output::Write(line)) => line,
-            _ => Vec::new(),
-        };
-        self.out.truncate(kept);
-        let text = String::from_utf8_lossy(&line);
-        if let Some((head, tail)) = text.split_once(MARK) {
-            self.write(head.as_bytes().to_vec());
-            self.out.push(Output::Fill {
-                byte: b'x',
-                count: bytes,
-            });
-            self.write(tail.as_bytes().to_vec());
-        }
+        fill::value(template, &mut |name| self.lookup(fiber.talk, round, name))
     }
 }

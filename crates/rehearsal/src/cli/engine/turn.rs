@@ -1,26 +1,60 @@
-//! Turns: which user message begins one, what frames it and how it ends.
+//! Turns: what begins one, what frames it and how it ends.
+//!
+//! Invariant: a turn has at most one result, and nothing of the next one is said before it.
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Engine, Role};
-use crate::cli::scenario::{Amend, Habit, Step};
-use std::sync::Arc;
+use super::Engine;
+use super::ask::Kind;
+use super::endings::without_model;
+use super::fiber::Role;
+use super::hooks::Decision;
+use super::talk::{MAIN, text_of};
+use crate::cli::scenario::{Amend, Asking, Habit, Step, Steps};
 
 /// The running turn.
 #[derive(Debug)]
 pub(super) struct Turn {
-    pub(super) fiber: u64,
     pub(super) prompt: String,
+    pub(super) prompt_id: String,
     pub(super) uuid: Option<String>,
+    /// The id of the message that began it, its own or given.
+    pub(super) asked: Option<String>,
     /// Uuids of all messages this turn answers.
     pub(super) answers: Vec<String>,
+    /// Messages that are replayed when the first word is said.
+    pub(super) replays: Vec<UserMessage>,
+    /// The first message was opened.
+    pub(super) spoken: bool,
     pub(super) block: Option<usize>,
-    pub(super) message_id: String,
-    pub(super) said: String,
     pub(super) denials: Vec<Value>,
-    pub(super) requests: u64,
+    /// What began it, if not a person.
+    pub(super) origin: Option<Value>,
     /// Its result was written, or is to be left out.
     pub(super) settled: bool,
+    pub(super) stage: TurnStage,
+    /// Calls that were refused for want of a check.
+    pub(super) unchecked: usize,
+    /// When it began.
+    pub(super) began: Duration,
+    /// Lines of the user's side in it: reports, markers, feedback.
+    pub(super) user_lines: u64,
+    /// A callback sent the model back to work.
+    sent_back: bool,
+}
+
+/// Where a turn is.
+#[derive(Debug)]
+pub(super) enum TurnStage {
+    /// For the callbacks of `UserPromptSubmit`.
+    Opening(Vec<u64>, Box<UserMessage>),
+    /// Its block, or what the mind says, is played by this fiber.
+    Playing(u64),
+    /// For the callbacks of `Stop`.
+    Closing(Vec<u64>),
 }
 
 /// A user message that waits for its turn.
@@ -28,6 +62,17 @@ pub(super) struct Turn {
 pub(super) struct UserMessage {
     pub(super) line: Value,
     pub(super) number: u64,
+    /// Its uuid, or one that the CLI gave it.
+    pub(super) id: String,
+}
+
+/// What a turn begins with, other than a user message.
+#[derive(Debug)]
+pub(super) enum Beginning {
+    /// A block of the scenario.
+    Block(usize),
+    /// Something in the background is done.
+    Task { run_id: String, text: String },
 }
 
 impl UserMessage {
@@ -36,15 +81,8 @@ impl UserMessage {
     }
 
     /// The text of the message; of blocks, all of it.
-    fn prompt(&self) -> String {
-        match &self.line["message"]["content"] {
-            Value::String(text) => text.clone(),
-            Value::Array(blocks) => {
-                let texts = blocks.iter().filter_map(|block| block["text"].as_str());
-                texts.collect::<Vec<_>>().join("\n")
-            }
-            _ => String::new(),
-        }
+    pub(super) fn prompt(&self) -> String {
+        text_of(&self.line["message"]["content"])
     }
 }
 
@@ -54,19 +92,59 @@ impl Engine {
         if self.turn.is_some() || self.over {
             return false;
         }
-        let due = self
-            .self_started
-            .iter()
-            .position(|(due, _)| *due <= self.now);
+        let due = (self.self_started.iter()).position(|(due, _)| *due <= self.now);
         if let Some(index) = due {
             let (_, block) = self.self_started.remove(index);
-            self.begin(Some(block), None);
+            self.begin_by_itself(Beginning::Block(block));
+            return true;
+        }
+        if let Some(beginning) = self.beginnings.pop_front() {
+            self.begin_by_itself(beginning);
             return true;
         }
         let Some(message) = self.queue.pop_front() else {
             return false;
         };
+        self.begin_with(message);
+        true
+    }
+
+    fn new_turn(&mut self, prompt: String, uuid: Option<String>) -> Turn {
+        let talk = self.talk(MAIN);
+        talk.requests = 0;
+        talk.spent = Default::default();
+        talk.message = None;
+        talk.said.clear();
+        talk.stop_reason = None;
+        talk.pace = Duration::ZERO;
+        talk.chunk = None;
+        self.interrupted_in_tool = false;
+        self.structured_attempts = 0;
+        Turn {
+            prompt,
+            prompt_id: self.ids.uuid(),
+            uuid,
+            asked: None,
+            answers: Vec::new(),
+            replays: Vec::new(),
+            spoken: false,
+            block: None,
+            denials: Vec::new(),
+            origin: None,
+            settled: false,
+            stage: TurnStage::Closing(Vec::new()),
+            unchecked: 0,
+            began: self.now,
+            user_lines: 0,
+            sent_back: false,
+        }
+    }
+
+    fn begin_with(&mut self, message: UserMessage) {
         let prompt = message.prompt();
+        if let Some(command) = self.local_command(&prompt) {
+            return self.run_command(command, &message);
+        }
         let block = self.choose_block(&prompt);
         if block.is_none() && self.has_turns() {
             let turns = self.used.iter().sum::<u32>();
@@ -74,55 +152,196 @@ impl Engine {
                 "a user message came ({:?}), but all turns are used up ({turns} were played); add a `turn`, or `turn always`",
                 shortened(&prompt)
             ));
-            return false;
+            return;
         }
-        self.begin(block, Some(message));
-        true
+        let mut turn = self.new_turn(prompt.clone(), message.uuid());
+        turn.block = block;
+        turn.asked = Some(message.id.clone());
+        self.turn = Some(turn);
+        self.note_dequeued();
+        self.lifecycle(message.uuid().as_deref(), "started");
+        let fields = json!({"prompt": prompt});
+        let asking = Asking::default();
+        let serials = self.put_hooks(MAIN, "UserPromptSubmit", &fields, &asking, Kind::Hook);
+        if let Some(turn) = &mut self.turn {
+            turn.stage = TurnStage::Opening(serials, Box::new(message));
+        }
     }
 
-    fn begin(&mut self, block: Option<usize>, message: Option<UserMessage>) {
-        let steps = match block {
-            Some(block) => self.scenario.blocks[block].steps.clone(),
-            None => Arc::from([Step::Say("Done.".to_owned(), Amend::default())]),
+    fn begin_by_itself(&mut self, beginning: Beginning) {
+        let (block, prompt, origin, run) = match beginning {
+            Beginning::Block(block) => (Some(block), String::new(), None, String::new()),
+            Beginning::Task { run_id, text } => {
+                let origin = json!({
+                    "kind": "task-notification", "producer": "session-task", "runId": run_id,
+                });
+                (None, text, Some(origin), run_id)
+            }
         };
-        let fiber = self.spawn_fiber(steps, Role::Turn);
-        if let (Some(fiber), Some(message)) = (self.fibers.last_mut(), &message) {
-            fiber.since = message.number;
-        }
-        let message_id = self.ids.message();
-        self.turn = Some(Turn {
-            fiber,
-            prompt: message
-                .as_ref()
-                .map(UserMessage::prompt)
-                .unwrap_or_default(),
-            uuid: message.as_ref().and_then(UserMessage::uuid),
-            answers: Vec::new(),
-            block,
-            message_id,
-            said: String::new(),
-            denials: Vec::new(),
-            requests: 1,
-            settled: false,
-        });
-        if let Some(message) = &message {
-            self.lifecycle(message.uuid().as_deref(), "started");
+        self.say_state("running");
+        let mut turn = self.new_turn(prompt.clone(), None);
+        turn.block = block;
+        turn.origin = origin;
+        self.turn = Some(turn);
+        if !prompt.is_empty() {
+            self.talk(MAIN)
+                .hear(json!([{"type": "text", "text": prompt}]));
+            self.note_task(&run, &prompt);
         }
         if self.does(Habit::Init) {
             self.say_init();
         }
-        if let Some(message) = message {
-            self.consume(&message);
+        let steps = match block {
+            Some(block) => self.scenario.blocks[block].steps.clone(),
+            None => self.after_task(),
+        };
+        self.play_turn(steps, None);
+    }
+
+    /// What is said when something in the background is done and no scenario says it.
+    fn after_task(&mut self) -> Steps {
+        match (&self.mind, &self.turn) {
+            (None, Some(turn)) => {
+                let news = turn.prompt.lines().nth(1).unwrap_or_default();
+                let news = news.replace("${", "$${");
+                Arc::new([Step::Say(news, Amend::default())])
+            }
+            _ => self.own_way(),
         }
     }
 
-    /// The turn takes a message: it is replayed now, and completed with the turn's result.
-    fn consume(&mut self, message: &UserMessage) {
+    fn play_turn(&mut self, steps: Steps, since: Option<u64>) {
+        let fiber = self.spawn_fiber(steps, Role::Turn, MAIN);
+        if let (Some(fiber), Some(since)) = (self.fibers.last_mut(), since) {
+            fiber.since = since;
+        }
+        if let Some(turn) = &mut self.turn {
+            turn.stage = TurnStage::Playing(fiber);
+        }
+    }
+
+    /// Goes on where callbacks frame the turn. Says whether it moved.
+    pub(super) fn advance_turn(&mut self) -> bool {
+        match self.turn.as_ref().map(|turn| &turn.stage) {
+            Some(TurnStage::Opening(serials, message)) => {
+                let (serials, message) = (serials.clone(), (**message).clone());
+                let Some(heard) = self.take_heard(&serials) else {
+                    return false;
+                };
+                self.say_hook_messages(&heard);
+                if heard.decision == Decision::Deny || heard.stop.is_some() {
+                    let reason = heard.reason.or(heard.stop).unwrap_or_default();
+                    self.block_prompt(&message, &reason);
+                } else {
+                    self.open_turn(message, heard.contexts);
+                }
+                true
+            }
+            Some(TurnStage::Closing(serials)) => {
+                let serials = serials.clone();
+                let Some(heard) = self.take_heard(&serials) else {
+                    return false;
+                };
+                self.say_hook_messages(&heard);
+                if !serials.is_empty() {
+                    let sent_back = heard.decision == Decision::Deny;
+                    let error = heard.reason.as_deref().filter(|_| sent_back);
+                    self.note_stop_hooks(serials.len(), error);
+                }
+                match heard.reason {
+                    Some(reason) if heard.decision == Decision::Deny => self.send_back(&reason),
+                    _ => self.finish_turn(),
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn open_turn(&mut self, message: UserMessage, contexts: Vec<String>) {
+        if self.does(Habit::Init) {
+            self.say_init();
+        }
+        self.hear_user(&message);
+        for context in contexts {
+            self.note_context(MAIN, "UserPromptSubmit", &context);
+            self.talk(MAIN)
+                .hear(json!([{"type": "text", "text": context}]));
+        }
+        if self.rights.mode() == "plan" {
+            self.choose_plan_file();
+            if let Some(path) = self.plan_file.clone() {
+                let text = format!("Plan mode is active. Write the plan to {path}");
+                self.talk(MAIN)
+                    .hear(json!([{"type": "text", "text": text}]));
+            }
+        }
+        self.consume(&message);
+        let block = self.turn.as_ref().and_then(|turn| turn.block);
+        let steps = match block {
+            Some(block) => self.scenario.blocks[block].steps.clone(),
+            None => self.own_way(),
+        };
+        self.play_turn(steps, Some(message.number));
+    }
+
+    fn hear_user(&mut self, message: &UserMessage) {
+        self.hear(message);
+        self.note_user(message);
+    }
+
+    fn hear(&mut self, message: &UserMessage) {
+        let mut content = message.line["message"]["content"].clone();
+        if let Some(text) = self.text_of_command(&message.prompt()) {
+            if let Some(turn) = &mut self.turn {
+                turn.prompt.clone_from(&text);
+            }
+            content = text.into();
+        }
+        let content = match content {
+            Value::String(text) => json!([{"type": "text", "text": text}]),
+            other => other,
+        };
+        self.talk(MAIN).hear(content);
+    }
+
+    fn block_prompt(&mut self, message: &UserMessage, reason: &str) {
+        if self.does(Habit::Init) {
+            self.say_init();
+        }
+        let prompt = message.prompt();
+        let text = format!(
+            "UserPromptSubmit operation blocked by hook:\n{reason}\n\nOriginal prompt: {prompt}"
+        );
         if let (Some(turn), Some(uuid)) = (&mut self.turn, message.uuid()) {
             turn.answers.push(uuid);
         }
-        if self.flags.replay && self.does(Habit::Ack) {
-            self.replay(message);
+        if self.version.stamps_lines() {
+            self.say_system(json!({
+                "subtype": "informational",
+                "content": text,
+                "level": "warning",
+                "prevent_continuation": true,
+                "prompt_submit_outcome": {
+                    "kind": "blocked_by_hook", "prompt_kept": false, "reason": reason,
+                },
+            }));
+        }
+        self.talk(MAIN).said = text;
+        self.end_amended(
+            None,
+            without_model(json!({"num_turns": 0, "stop_reason": null})),
+        );
+    }
+
+    /// The turn takes a message: it is replayed with the first word, and completed with the turn's result.
+    fn consume(&mut self, message: &UserMessage) {
+        let replays = self.flags.replay && self.does(Habit::Ack);
+        if let Some(turn) = &mut self.turn {
+            turn.answers.extend(message.uuid());
+            if replays {
+                turn.replays.push(message.clone());
+            }
         }
     }
 
@@ -134,10 +353,7 @@ impl Engine {
             "parent_tool_use_id": null,
             "isReplay": true,
         });
-        line["uuid"] = match message.uuid() {
-            Some(uuid) => uuid.into(),
-            None => self.ids.uuid().into(),
-        };
+        line["uuid"] = message.id.clone().into();
         self.stamp(&mut line);
         self.say_value(&line);
     }
@@ -146,6 +362,8 @@ impl Engine {
     pub(super) fn fold(&mut self) {
         while let Some(message) = self.queue.pop_front() {
             self.lifecycle(message.uuid().as_deref(), "started");
+            self.hear(&message);
+            self.note_absorbed(&message);
             self.consume(&message);
         }
     }
@@ -175,8 +393,54 @@ impl Engine {
         }
     }
 
-    /// The steps of the turn are played.
-    pub(super) fn finish_turn(&mut self) {
+    /// The steps of the turn are played: callbacks may send the model back to work.
+    pub(super) fn close_turn(&mut self) {
+        self.close_message(MAIN, "end_turn");
+        let Some(turn) = &self.turn else { return };
+        let (settled, sent_back) = (turn.settled, turn.sent_back);
+        let serials = if settled {
+            Vec::new()
+        } else {
+            let mut fields = json!({
+                "stop_hook_active": sent_back,
+                "last_assistant_message": self.talk(MAIN).said,
+            });
+            if self.version.stamps_lines() {
+                let tasks = self.background_tasks();
+                fields["background_tasks"] = tasks.map(|task| json!({"id": task.id})).collect();
+                fields["session_crons"] = json!([]);
+            }
+            self.put_hooks(MAIN, "Stop", &fields, &Asking::default(), Kind::Hook)
+        };
+        if let Some(turn) = &mut self.turn {
+            turn.stage = TurnStage::Closing(serials);
+        }
+    }
+
+    fn send_back(&mut self, reason: &str) {
+        if let Some(turn) = &mut self.turn {
+            turn.sent_back = true;
+        }
+        let text = format!("Stop hook feedback:\n{reason}");
+        let content = json!([{"type": "text", "text": text}]);
+        let line = self.say_user(MAIN, content, json!({"isSynthetic": true}));
+        self.note_aside(MAIN, &line);
+        if self.version.stamps_lines() {
+            self.say_system(json!({
+                "subtype": "notification",
+                "key": "stop-hook-error",
+                "text": "Stop hook error occurred · ctrl+o to see",
+                "priority": "immediate",
+            }));
+        }
+        let steps: Steps = match self.mind {
+            Some(_) => self.own_way(),
+            None => Arc::new([Step::Say(format!("Understood: {reason}"), Amend::default())]),
+        };
+        self.play_turn(steps, None);
+    }
+
+    fn finish_turn(&mut self) {
         let Some(turn) = &self.turn else { return };
         if !turn.settled {
             if self.does(Habit::Result) {
@@ -187,44 +451,18 @@ impl Engine {
         self.leave_turn();
     }
 
-    fn leave_turn(&mut self) {
-        if let Some(turn) = self.turn.take() {
-            self.fibers.retain(|fiber| fiber.id != turn.fiber);
-            if let Some(block) = turn.block {
-                self.schedule_self_started(block + 1);
-            }
+    pub(super) fn leave_turn(&mut self) {
+        let Some(turn) = self.turn.take() else {
+            return;
+        };
+        self.fibers.retain(|fiber| fiber.role != Role::Turn);
+        self.note_turn_end();
+        if let Some(block) = turn.block {
+            self.schedule_self_started(block + 1);
         }
-    }
-
-    /// The turn ends in the middle, because the host said so.
-    pub(super) fn end_interrupted(&mut self) {
-        let Some(turn) = &self.turn else { return };
-        let in_tool = !turn.denials.is_empty();
-        if !turn.settled {
-            let marker = if in_tool {
-                "[Request interrupted by user for tool use]"
-            } else {
-                "[Request interrupted by user]"
-            };
-            self.say_user(json!([{"type": "text", "text": marker}]), json!({}));
-            let is_error = self.version.interrupt_is_error();
-            let mut with = json!({"is_error": is_error});
-            if is_error {
-                let reason = if in_tool {
-                    "aborted_tools"
-                } else {
-                    "aborted_streaming"
-                };
-                with["terminal_reason"] = reason.into();
-            }
-            let amend = Amend {
-                with: Some(with),
-                without: Vec::new(),
-            };
-            self.say_result(Some("error_during_execution"), &amend);
-            self.settle();
+        if self.queue.is_empty() && self.beginnings.is_empty() {
+            self.say_state("idle");
         }
-        self.leave_turn();
     }
 }
 

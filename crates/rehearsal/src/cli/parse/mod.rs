@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::Signal;
 use super::fill;
-use super::scenario::{Block, Header, Scenario, Step, Uses, When};
+use super::scenario::{Block, Condition, Delegation, Header, Scenario, Step, Steps, Uses, When};
 use super::version::Version;
 use super::words::{self, Place, WORDS};
 use crate::model::scan::{Cursor, Lines};
@@ -97,15 +97,66 @@ struct Parser {
     blocks: Vec<Block>,
     /// The block that is being read.
     open: Option<When>,
-    /// Its steps, and inside it those of each open `repeat`.
+    /// Its steps, and inside it those of each open `repeat`, `together`, `agent` and `if`.
     nest: Vec<Level>,
 }
 
 /// One level of steps.
 struct Level {
     at: Position,
-    times: Option<u64>,
+    kind: Nested,
     steps: Vec<Step>,
+}
+
+/// What the steps of a level are for.
+enum Nested {
+    Block,
+    Repeat(Option<u64>),
+    Together,
+    Agent(Box<Delegation>),
+    Then(Condition),
+    Else(Condition, Steps),
+}
+
+impl Nested {
+    fn word(&self) -> &'static str {
+        match self {
+            Nested::Block => "block",
+            Nested::Repeat(_) => "repeat",
+            Nested::Together => "together",
+            Nested::Agent(_) => "agent",
+            Nested::Then(_) | Nested::Else(..) => "if",
+        }
+    }
+
+    /// The step that the closed level is.
+    fn step(self, steps: Vec<Step>) -> Step {
+        match self {
+            Nested::Block => Step::Repeat {
+                times: Some(1),
+                steps: steps.into(),
+            },
+            Nested::Repeat(times) => Step::Repeat {
+                times,
+                steps: steps.into(),
+            },
+            Nested::Together => Step::Together(steps.into()),
+            Nested::Agent(mut delegation) => {
+                delegation.steps = (!steps.is_empty()).then(|| steps.into());
+                Step::Agent(*delegation)
+            }
+            Nested::Then(condition) => Step::If {
+                condition,
+                then: steps.into(),
+                otherwise: Arc::new([]),
+            },
+            Nested::Else(condition, then) => Step::If {
+                condition,
+                then,
+                otherwise: steps.into(),
+            },
+        }
+    }
 }
 
 impl Parser {
@@ -141,7 +192,7 @@ impl Parser {
                 self.open = Some(when);
                 self.nest.push(Level {
                     at: before.position(),
-                    times: Some(1),
+                    kind: Nested::Block,
                     steps: Vec::new(),
                 });
             }
@@ -178,45 +229,73 @@ impl Parser {
         cursor: &mut Cursor<'a>,
         lines: &mut Lines<'a>,
     ) -> Result<(), Wrong> {
-        match name {
-            "repeat" => {
-                let at = cursor.position();
-                let times = if cursor.take_word("forever") {
-                    None
-                } else {
-                    Some(cursor.number("a count, or `forever`")?)
-                };
-                self.nest.push(Level {
-                    at,
-                    times,
-                    steps: Vec::new(),
-                });
-            }
-            "end" => {
-                let before = cursor.clone();
-                if self.nest.len() < 2 {
-                    return Err(before.error("an open `repeat` above `end`").into());
-                }
-                if let Some(level) = self.nest.pop() {
-                    let step = Step::Repeat {
-                        times: level.times,
-                        steps: level.steps.into(),
-                    };
-                    self.push(step);
-                }
-            }
+        let at = cursor.position();
+        let kind = match name {
+            "repeat" if cursor.take_word("forever") => Nested::Repeat(None),
+            "repeat" => Nested::Repeat(Some(cursor.number("a count, or `forever`")?)),
+            "together" => Nested::Together,
+            "agent" => Nested::Agent(Box::new(steps::delegation(cursor, lines)?)),
+            "if" => Nested::Then(steps::branch(cursor)?),
+            "else" => return self.other_branch(cursor),
+            "end" => return self.close_level(cursor),
             _ => {
+                let before = cursor.clone();
                 let step = steps::step(name, cursor, lines)?;
-                self.push(step);
+                return self.push(step, &before);
             }
-        }
+        };
+        self.nest.push(Level {
+            at,
+            kind,
+            steps: Vec::new(),
+        });
         Ok(())
     }
 
-    fn push(&mut self, step: Step) {
+    fn other_branch(&mut self, cursor: &Cursor<'_>) -> Result<(), Wrong> {
+        let Some(level) = self.nest.last_mut() else {
+            return Err(cursor.error("an open `if` above `else`").into());
+        };
+        match std::mem::replace(&mut level.kind, Nested::Block) {
+            Nested::Then(condition) => {
+                let then = std::mem::take(&mut level.steps);
+                level.kind = Nested::Else(condition, then.into());
+                Ok(())
+            }
+            other => {
+                level.kind = other;
+                Err(cursor.error("an open `if` above `else`").into())
+            }
+        }
+    }
+
+    fn close_level(&mut self, cursor: &Cursor<'_>) -> Result<(), Wrong> {
+        if self.nest.len() < 2 {
+            let expected = "an open `repeat`, `together`, `agent` or `if` above `end`";
+            return Err(cursor.error(expected).into());
+        }
+        match self.nest.pop() {
+            Some(level) => self.push(level.kind.step(level.steps), cursor),
+            None => Ok(()),
+        }
+    }
+
+    fn push(&mut self, step: Step, at: &Cursor<'_>) -> Result<(), Wrong> {
         match self.nest.last_mut() {
-            Some(level) => level.steps.push(step),
-            None => self.settings.push(step),
+            Some(Level {
+                kind: Nested::Together,
+                ..
+            }) if !matches!(step, Step::Tool(_) | Step::Agent(_)) => {
+                Err(at.error("`tool` or `agent` inside of `together`").into())
+            }
+            Some(level) => {
+                level.steps.push(step);
+                Ok(())
+            }
+            None => {
+                self.settings.push(step);
+                Ok(())
+            }
         }
     }
 
@@ -226,7 +305,7 @@ impl Parser {
         {
             let error = ParseError {
                 at: level.at,
-                expected: "an `end` for this `repeat`".to_owned(),
+                expected: format!("an `end` for this `{}`", level.kind.word()),
                 found: "the end of the block".to_owned(),
             };
             return Err(error.into());
@@ -344,7 +423,16 @@ fn collect_labels<'a>(steps: &'a [Step], names: &mut BTreeSet<&'a str>) {
     for step in steps {
         match step {
             Step::Ask(_, asking) => names.extend(asking.label.as_deref()),
-            Step::Repeat { steps, .. } => collect_labels(steps, names),
+            Step::Repeat { steps, .. } | Step::Together(steps) => collect_labels(steps, names),
+            Step::Agent(Delegation {
+                steps: Some(steps), ..
+            }) => collect_labels(steps, names),
+            Step::If {
+                then, otherwise, ..
+            } => {
+                collect_labels(then, names);
+                collect_labels(otherwise, names);
+            }
             _ => {}
         }
     }

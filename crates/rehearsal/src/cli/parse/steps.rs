@@ -7,7 +7,11 @@ use serde_json::{Value, json};
 use super::Wrong;
 use crate::cli::Signal;
 use crate::cli::expect::{Condition, Pattern};
-use crate::cli::scenario::{Amend, Asking, Habit, How, Ignored, Question, ReplyRule, Step};
+use crate::cli::scenario;
+use crate::cli::scenario::{
+    Amend, Asking, Calling, Counts, Delegation, Gives, Habit, How, Ignored, Question, ReplyRule,
+    Step,
+};
 use crate::cli::words;
 use crate::model::scan::{Cursor, Lines};
 
@@ -52,6 +56,19 @@ pub(super) fn step<'a>(name: &str, cursor: &mut Cursor<'a>, lines: &mut Lines<'a
         "expect" => expect(cursor)?,
         "wait" => wait(cursor)?,
         "fold" => Step::Fold,
+        "pace" => Step::Pace(cursor.duration()?),
+        "usage" => Step::Usage(counts(cursor)?),
+        "tool" => Step::Tool(calling(cursor, lines)?),
+        "follow" if cursor.is_done() => Step::Follow(None),
+        "follow" => Step::Follow(Some(text(cursor, lines)?)),
+        "fail" => Step::Fail {
+            status: cursor.number("an HTTP status such as 529")?,
+            text: if cursor.is_done() {
+                String::new()
+            } else {
+                text(cursor, lines)?
+            },
+        },
         _ => misbehaviour(name, cursor, lines)?,
     })
 }
@@ -89,6 +106,10 @@ fn misbehaviour<'a>(name: &str, cursor: &mut Cursor<'a>, lines: &mut Lines<'a>) 
         "stop" => {
             one_of(cursor, &["reading"])?;
             Step::StopReading
+        }
+        "read" => {
+            one_of(cursor, &["slowly"])?;
+            Step::ReadSlowly(size(cursor)?)
         }
         "close" => {
             one_of(cursor, &["stdout"])?;
@@ -241,6 +262,76 @@ fn asking(cursor: &mut Cursor<'_>, question: &mut Question) -> Parsed<Asking> {
         }
     }
     Ok(asking)
+}
+
+/// `NAME {input} [gives "…"|fails "…"] [nowait]`
+fn calling<'a>(cursor: &mut Cursor<'a>, lines: &mut Lines<'a>) -> Parsed<Calling> {
+    let mut calling = Calling {
+        name: cursor.word("the name of a tool")?.to_owned(),
+        input: optional_object(cursor, lines)?,
+        gives: None,
+        nowait: false,
+    };
+    while !cursor.is_done() {
+        let before = cursor.clone();
+        match one_of(cursor, &["gives", "fails", "nowait"])? {
+            "nowait" => calling.nowait = true,
+            _ if calling.gives.is_some() => {
+                return Err(before.error("one of `gives` and `fails`, once").into());
+            }
+            "gives" => calling.gives = Some(Gives::Text(text(cursor, lines)?)),
+            _ => calling.gives = Some(Gives::Error(text(cursor, lines)?)),
+        }
+    }
+    Ok(calling)
+}
+
+/// `TYPE "prompt" [{input}] [background]`
+pub(super) fn delegation<'a>(cursor: &mut Cursor<'a>, lines: &mut Lines<'a>) -> Parsed<Delegation> {
+    let kind = cursor.word("the type of a sub-agent")?.to_owned();
+    let prompt = text(cursor, lines)?;
+    let more = optional_object(cursor, lines)?;
+    let background = !cursor.is_done() && one_of(cursor, &["background"])? == "background";
+    Ok(Delegation {
+        kind,
+        prompt,
+        more,
+        background,
+        steps: None,
+    })
+}
+
+/// `refused|result "…"|prompt "…"|mode NAME`
+pub(super) fn branch(cursor: &mut Cursor<'_>) -> Parsed<scenario::Condition> {
+    Ok(
+        match one_of(cursor, &["refused", "result", "prompt", "mode"])? {
+            "refused" => scenario::Condition::Refused,
+            "result" => scenario::Condition::Result(cursor.string("a part of the report")?),
+            "prompt" => scenario::Condition::Prompt(cursor.string("a part of the prompt")?),
+            _ => scenario::Condition::Mode(cursor.word("a permission mode")?.to_owned()),
+        },
+    )
+}
+
+/// `[input=N] [output=N] [cache_read=N] [cache_write=N] [cost=DOLLARS]`
+fn counts(cursor: &mut Cursor<'_>) -> Parsed<Counts> {
+    const EXPECTED: &str = "input=N, output=N, cache_read=N, cache_write=N or cost=DOLLARS";
+    let mut counts = Counts::default();
+    while !cursor.is_done() {
+        let before = cursor.clone();
+        let (name, value) = cursor.pair(EXPECTED)?;
+        let wrong = || Wrong::from(before.error(EXPECTED));
+        let number = || value.parse::<u64>().map_err(|_| wrong());
+        match name {
+            "input" => counts.input = Some(number()?),
+            "output" => counts.output = Some(number()?),
+            "cache_read" => counts.cache_read = Some(number()?),
+            "cache_write" => counts.cache_write = Some(number()?),
+            "cost" => counts.cost = Some(value.parse().map_err(|_| wrong())?),
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(counts)
 }
 
 fn how(cursor: &mut Cursor<'_>) -> Parsed<How> {

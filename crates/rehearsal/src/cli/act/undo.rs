@@ -1,0 +1,203 @@
+//! What files were like when a message of the user came, so that they can be put back. In memory, for one session.
+//!
+//! Only files that a tool changed are known; what a shell command changes is not undone, as in the CLI.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::lines;
+
+/// Checkpoints kept; older ones are let go.
+const MOST: usize = 100;
+const NONE_FOUND: &str = "No file checkpoint found for this message.";
+
+/// The bytes of a file; nothing for one that was not there.
+type Contents = Option<Vec<u8>>;
+
+#[derive(Debug)]
+struct Checkpoint {
+    message: String,
+    files: Vec<(PathBuf, Contents)>,
+}
+
+/// The checkpoints of a session.
+#[derive(Debug, Default)]
+pub(super) struct Undo {
+    checkpoints: Mutex<Vec<Checkpoint>>,
+}
+
+impl Undo {
+    /// A message of the user came: files known so far are remembered as they are now.
+    pub(super) fn begin(&self, message: &str) {
+        let mut checkpoints = self.checkpoints();
+        let files = tracked(&checkpoints).into_iter();
+        let files = files
+            .map(|path| (path.clone(), std::fs::read(&path).ok()))
+            .collect();
+        if checkpoints.len() >= MOST {
+            checkpoints.remove(0);
+        }
+        checkpoints.push(Checkpoint {
+            message: message.to_owned(),
+            files,
+        });
+    }
+
+    /// A tool is about to change the file.
+    pub(super) fn before_change(&self, path: &Path) {
+        let mut checkpoints = self.checkpoints();
+        if let Some(last) = checkpoints.last_mut()
+            && !last.files.iter().any(|(known, _)| known == path)
+        {
+            last.files
+                .push((path.to_path_buf(), std::fs::read(path).ok()));
+        }
+    }
+
+    /// Puts files back to what they were when the message came; a dry run says what would change.
+    pub(super) fn rewind(&self, message: &str, dry_run: bool) -> Result<Value, String> {
+        let checkpoints = self.checkpoints();
+        let Some(index) = checkpoints
+            .iter()
+            .position(|point| point.message == message)
+        else {
+            return match dry_run {
+                true => Ok(json!({"canRewind": false, "error": NONE_FOUND})),
+                false => Err(NONE_FOUND.to_owned()),
+            };
+        };
+        let mut report = Report::default();
+        for path in tracked(&checkpoints) {
+            let later = checkpoints[index..].iter().flat_map(|point| &point.files);
+            let Some((_, then)) = later.into_iter().find(|(known, _)| *known == path) else {
+                continue;
+            };
+            let now = std::fs::read(&path).ok();
+            if now == *then {
+                continue;
+            }
+            report.add(&path, now.as_deref(), then.as_deref());
+            if !dry_run {
+                put_back(&path, then.as_deref()).map_err(|error| error.to_string())?;
+            }
+        }
+        Ok(match dry_run {
+            true => report.value(),
+            false => json!({"canRewind": true, "skippedLinks": 0}),
+        })
+    }
+
+    fn checkpoints(&self) -> MutexGuard<'_, Vec<Checkpoint>> {
+        self.checkpoints
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is said when nobody asked for checkpoints.
+pub(super) fn disabled(dry_run: bool) -> Result<Value, String> {
+    let text = "File rewinding is not enabled.";
+    match dry_run {
+        true => Ok(json!({"canRewind": false, "error": text})),
+        false => Err(text.to_owned()),
+    }
+}
+
+/// All files ever changed, in the order they first were.
+fn tracked(checkpoints: &[Checkpoint]) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for (path, _) in checkpoints.iter().flat_map(|point| &point.files) {
+        if !paths.contains(path) {
+            paths.push(path.clone());
+        }
+    }
+    paths
+}
+
+fn put_back(path: &Path, contents: Option<&[u8]>) -> std::io::Result<()> {
+    match contents {
+        Some(bytes) => {
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder)?;
+            }
+            std::fs::write(path, bytes)
+        }
+        None => std::fs::remove_file(path),
+    }
+}
+
+#[derive(Debug, Default)]
+struct Report {
+    files: Vec<String>,
+    insertions: usize,
+    deletions: usize,
+}
+
+impl Report {
+    fn add(&mut self, path: &Path, now: Option<&[u8]>, then: Option<&[u8]>) {
+        let text =
+            |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
+        let (insertions, deletions) = lines::counts(&text(now), &text(then));
+        self.insertions += insertions;
+        self.deletions += deletions;
+        self.files.push(path.to_string_lossy().into_owned());
+    }
+
+    fn value(&self) -> Value {
+        json!({
+            "canRewind": true,
+            "filesChanged": self.files,
+            "insertions": self.insertions,
+            "deletions": self.deletions,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_go_back_to_what_they_were_when_the_message_came() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let (a, new) = (path("a.txt"), path("new.txt"));
+        std::fs::write(&a, "one\ntwo\nthree\n").unwrap();
+        let undo = Undo::default();
+        undo.begin("first");
+        undo.before_change(&new);
+        std::fs::write(&new, "n1\nn2\n").unwrap();
+        undo.before_change(&a);
+        std::fs::write(&a, "one\n2\n2b\nthree\n").unwrap();
+        undo.begin("second");
+        undo.before_change(&a);
+        std::fs::write(&a, "one\n2\n2b\n3\n").unwrap();
+        undo.before_change(&new);
+        std::fs::write(&new, "n1\n").unwrap();
+
+        let names = json!([new.to_string_lossy(), a.to_string_lossy()]);
+        let would = |insertions, deletions, files: &Value| json!({"canRewind": true, "filesChanged": files, "insertions": insertions, "deletions": deletions});
+        assert_eq!(undo.rewind("second", true).unwrap(), would(2, 1, &names));
+        assert_eq!(undo.rewind("first", true).unwrap(), would(2, 4, &names));
+        let done = json!({"canRewind": true, "skippedLinks": 0});
+        assert_eq!(undo.rewind("second", false).unwrap(), done);
+        assert_eq!(
+            undo.rewind("second", true).unwrap(),
+            would(0, 0, &json!([]))
+        );
+        assert_eq!(std::fs::read_to_string(&a).unwrap(), "one\n2\n2b\nthree\n");
+        assert_eq!(undo.rewind("first", false).unwrap(), done);
+        assert_eq!(std::fs::read_to_string(&a).unwrap(), "one\ntwo\nthree\n");
+        assert!(!new.exists());
+    }
+
+    #[test]
+    fn a_message_without_a_checkpoint_is_refused_in_two_ways() {
+        let undo = Undo::default();
+        let refusal = json!({"canRewind": false, "error": NONE_FOUND});
+        assert_eq!(undo.rewind("x", true), Ok(refusal));
+        assert_eq!(undo.rewind("x", false), Err(NONE_FOUND.to_owned()));
+    }
+}

@@ -1,0 +1,259 @@
+//! Where tools are run: the working folder, what was read and changed so far, and the environment of commands.
+//!
+//! Shared by the threads that run tools; every part of it that changes is behind a lock of its own.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+
+use super::memory::Memory;
+use super::ran::Ran;
+use super::stop::Stop;
+use super::undo::{self, Undo};
+use super::{bash, edit, notebook, paths, read, search, todo, web, write};
+
+/// A call that is to be run.
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct Job {
+    pub(in crate::cli) tool: String,
+    /// As [`accept`](super::accept) gave it.
+    pub(in crate::cli) input: Value,
+    /// Where the output of a command goes if it outlives its report. Without it, it cannot.
+    pub(in crate::cli) task: Option<Task>,
+}
+
+/// A command as something that can run in the background.
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct Task {
+    pub(in crate::cli) id: String,
+    pub(in crate::cli) output: PathBuf,
+}
+
+/// Models that may only write to files they have read; newer ones, and those nobody knows, are trusted.
+const READ_FIRST: [&str; 7] = [
+    "claude-3",
+    "claude-sonnet-4-2",
+    "claude-sonnet-4-5",
+    "claude-haiku-4-5",
+    "claude-opus-4-2",
+    "claude-opus-4-5",
+    "claude-opus-4-6",
+];
+
+/// The place where tools are run.
+#[derive(Debug)]
+pub(in crate::cli) struct Workbench {
+    first_cwd: PathBuf,
+    cwd: Mutex<PathBuf>,
+    pub(super) home: PathBuf,
+    pub(super) env: Vec<(OsString, OsString)>,
+    /// Folders beside the working folder in which a shell may stay.
+    folders: Mutex<Vec<PathBuf>>,
+    /// Where output goes that is too long for a report.
+    results: PathBuf,
+    /// Where the output of commands is caught.
+    scratch: PathBuf,
+    pub(super) memory: Memory,
+    pub(super) undo: Undo,
+    checkpoints: bool,
+    read_first: AtomicBool,
+    todos: Mutex<Value>,
+    /// Whether the working folder was in a repository when the session began.
+    pub(super) in_repository: bool,
+    marks: AtomicU64,
+}
+
+impl Workbench {
+    /// A place with nothing read or changed yet. The environment is all that commands get, but for what the CLI adds.
+    pub(in crate::cli) fn new(cwd: PathBuf, home: PathBuf, env: Vec<(OsString, OsString)>) -> Self {
+        let cwd = std::fs::canonicalize(&cwd).unwrap_or(cwd);
+        Self {
+            in_repository: cwd.ancestors().any(|folder| folder.join(".git").exists()),
+            results: home.join(".claude").join("tool-results"),
+            scratch: home.join(".claude").join("shell-output"),
+            first_cwd: cwd.clone(),
+            cwd: Mutex::new(cwd),
+            home,
+            env,
+            folders: Mutex::default(),
+            memory: Memory::default(),
+            undo: Undo::default(),
+            checkpoints: false,
+            read_first: AtomicBool::new(false),
+            todos: Mutex::new(json!([])),
+            marks: AtomicU64::new(0),
+        }
+    }
+
+    /// Keeps long output and the output of running commands in these folders, which are made when they are needed.
+    pub(in crate::cli) fn keeping(mut self, results: PathBuf, scratch: PathBuf) -> Self {
+        self.results = results;
+        self.scratch = scratch;
+        self
+    }
+
+    /// Remembers files before they are changed, so that they can be put back.
+    pub(in crate::cli) fn with_checkpoints(mut self) -> Self {
+        self.checkpoints = true;
+        self
+    }
+
+    /// The model speaks that is so called.
+    pub(in crate::cli) fn set_model(&self, model: &str) {
+        let strict = READ_FIRST.iter().any(|known| model.starts_with(known));
+        self.read_first.store(strict, Ordering::Relaxed);
+    }
+
+    /// A shell may stay in this folder, too.
+    pub(in crate::cli) fn add_folder(&self, folder: PathBuf) {
+        lock(&self.folders).push(folder);
+    }
+
+    /// The model is about to be asked again: it hears of files that others changed after it did.
+    pub(in crate::cli) fn before_the_model_speaks(&self) {
+        self.memory.catch_up();
+    }
+
+    /// A message of the user came.
+    pub(in crate::cli) fn begin_checkpoint(&self, message: &str) {
+        if self.checkpoints {
+            self.undo.begin(message);
+        }
+    }
+
+    /// The reply to `rewind_files`, or its error.
+    pub(in crate::cli) fn rewind(&self, message: &str, dry_run: bool) -> Result<Value, String> {
+        match self.checkpoints {
+            true => self.undo.rewind(message, dry_run),
+            false => undo::disabled(dry_run),
+        }
+    }
+
+    /// The host says that the model knows this file as it was at that time, in milliseconds.
+    pub(in crate::cli) fn seed_read(&self, path: &str, changed_at: u64) {
+        let path = self.path(path);
+        let as_it_is = paths::changed_at(&path).is_ok_and(|at| at <= u128::from(changed_at));
+        if as_it_is && let Ok(text) = super::text::Text::read(&path) {
+            self.memory.read(&path, Some(text.body));
+        }
+    }
+
+    /// What speaks against a call before hooks and people are asked about it.
+    pub(in crate::cli) fn check(&self, tool: &str, input: &Value) -> Result<(), Ran> {
+        match tool {
+            "Bash" => bash::check(input),
+            "Edit" => edit::check(self, input),
+            "NotebookEdit" => notebook::check(self, input),
+            "Read" => read::check(self, input),
+            "WebFetch" | "WebSearch" => web::check(tool, input),
+            "Write" => write::check(self, input),
+            _ => Ok(()),
+        }
+    }
+
+    /// Does it, and comes back when it is done, or as far as its report goes.
+    pub(in crate::cli) fn run(&self, job: &Job, stop: &Stop) -> Ran {
+        let Job { tool, input, .. } = job;
+        if let Err(refused) = self.check(tool, input) {
+            return refused;
+        }
+        match tool.as_str() {
+            "Bash" => bash::run(self, job, stop),
+            "Edit" => edit::run(self, input),
+            "Glob" => search::glob(self, input),
+            "Grep" => search::grep(self, input),
+            "NotebookEdit" => notebook::run(self, input),
+            "Read" => read::run(self, input),
+            "TodoWrite" => todo::run(self, input),
+            "WebFetch" | "WebSearch" => web::run(tool, input),
+            "Write" => write::run(self, input),
+            other => Ran::no_such_tool(other),
+        }
+    }
+
+    /// Whether the repository has a commit: before the first one, changes are not told.
+    pub(super) fn has_commit(&self) -> bool {
+        let repository = (self.first_cwd.ancestors()).map(|folder| folder.join(".git"));
+        let Some(git) = repository.into_iter().find(|git| git.exists()) else {
+            return false;
+        };
+        // A worktree's `.git` is a file; it was made from a commit.
+        if git.is_file() || git.join("packed-refs").exists() {
+            return true;
+        }
+        let head = std::fs::read_to_string(git.join("HEAD")).unwrap_or_default();
+        match head.trim().strip_prefix("ref: ") {
+            Some(branch) => git.join(branch).exists(),
+            None => !head.trim().is_empty(),
+        }
+    }
+
+    /// The folder the shell is in.
+    pub(in crate::cli) fn cwd(&self) -> PathBuf {
+        lock(&self.cwd).clone()
+    }
+
+    /// The shell ended in that folder: it stays there, unless that is outside; then it is back where it began.
+    pub(super) fn shell_ended_in(&self, folder: PathBuf) -> Moved {
+        let inside = |allowed: &Path| folder.starts_with(allowed);
+        let stays =
+            inside(&self.first_cwd) || lock(&self.folders).iter().any(|known| inside(known));
+        let mut cwd = lock(&self.cwd);
+        *cwd = if stays {
+            folder
+        } else {
+            self.first_cwd.clone()
+        };
+        if stays {
+            Moved::Stays
+        } else {
+            Moved::Reset(self.first_cwd.clone())
+        }
+    }
+
+    pub(super) fn path(&self, given: &str) -> PathBuf {
+        paths::resolve(given, &self.cwd(), &self.home)
+    }
+
+    pub(super) fn reads_first(&self) -> bool {
+        self.read_first.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn replace_todos(&self, todos: Value) -> Value {
+        std::mem::replace(&mut lock(&self.todos), todos)
+    }
+
+    /// A file for output that is too long for a report; its folder is made.
+    pub(super) fn result_file(&self, name: &str) -> std::io::Result<PathBuf> {
+        std::fs::create_dir_all(&self.results)?;
+        Ok(self.results.join(name))
+    }
+
+    /// A file to catch output in; its folder is made.
+    pub(super) fn scratch_file(&self, name: &str) -> std::io::Result<PathBuf> {
+        std::fs::create_dir_all(&self.scratch)?;
+        Ok(self.scratch.join(name))
+    }
+
+    /// A mark that no other thing of this session has: letters and digits that look drawn by lot.
+    pub(super) fn mark(&self) -> u64 {
+        let count = self.marks.fetch_add(1, Ordering::Relaxed);
+        let mut mixed = count.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^= mixed >> 31;
+        mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    }
+}
+
+/// Where a shell is after a command.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Moved {
+    Stays,
+    Reset(PathBuf),
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

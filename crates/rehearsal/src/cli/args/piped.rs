@@ -1,0 +1,84 @@
+//! What is piped in as part of the prompt, with the CLI's patience.
+//!
+//! Owns the wait: nothing within three seconds means nothing; once something came, everything up to the end is read.
+
+use std::io::Read;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+/// How long the first byte may take.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Pieces that wait to be put together.
+const WAITING: usize = 16;
+const BLOCK: usize = 64 * 1024;
+
+/// What is said when nothing came in time.
+pub(in crate::cli) const NO_DATA: &str = "Warning: no stdin data received in 3s, proceeding without it. If piping from a slow command, redirect stdin explicitly: < /dev/null to skip, or wait longer.";
+
+/// Everything up to the end of the stream; None if nothing came in time. The stream is read on a thread that may
+/// outlive this call.
+pub(in crate::cli) fn read_piped(stream: impl Read + Send + 'static) -> Option<String> {
+    read_within(stream, PATIENCE)
+}
+
+fn read_within(mut stream: impl Read + Send + 'static, patience: Duration) -> Option<String> {
+    let (pieces, arrived) = mpsc::sync_channel::<Vec<u8>>(WAITING);
+    std::thread::spawn(move || {
+        let mut block = vec![0; BLOCK];
+        while let Ok(count @ 1..) = stream.read(&mut block) {
+            if pieces.send(block[..count].to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    let mut text = match arrived.recv_timeout(patience) {
+        Ok(piece) => piece,
+        Err(RecvTimeoutError::Disconnected) => Vec::new(),
+        Err(RecvTimeoutError::Timeout) => return None,
+    };
+    while let Ok(piece) = arrived.recv() {
+        text.extend_from_slice(&piece);
+    }
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives its pieces, then waits for ever.
+    struct Open(mpsc::Receiver<&'static [u8]>);
+
+    impl Read for Open {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            let Ok(piece) = self.0.recv() else {
+                return Ok(0);
+            };
+            out[..piece.len()].copy_from_slice(piece);
+            Ok(piece.len())
+        }
+    }
+
+    #[test]
+    fn all_pieces_up_to_the_end_are_one_text() {
+        let (send, pieces) = mpsc::channel();
+        send.send(b"one ".as_slice()).unwrap();
+        send.send(b"two\n".as_slice()).unwrap();
+        drop(send);
+        let text = read_within(Open(pieces), Duration::from_secs(60));
+        assert_eq!(text.as_deref(), Some("one two\n"));
+        let (send, nothing) = mpsc::channel();
+        drop(send);
+        assert_eq!(
+            read_within(Open(nothing), Duration::from_secs(60)).as_deref(),
+            Some("")
+        );
+    }
+
+    #[test]
+    fn a_stream_that_says_nothing_is_not_waited_for() {
+        let (send, pieces) = mpsc::channel();
+        assert_eq!(read_within(Open(pieces), Duration::from_millis(1)), None);
+        drop(send);
+    }
+}

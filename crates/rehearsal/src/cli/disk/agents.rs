@@ -1,0 +1,320 @@
+//! The sub-agents a session knows: built in, from Markdown files, from `--agents` and from `initialize`.
+//!
+//! Owns who wins where two have one name, and how a list of them is told. What a sub-agent says is not known here.
+//! Invariant: names are unique, and lists are in the order of names without regard to case.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::front;
+use super::places::Places;
+use super::settings::Chosen;
+use crate::cli::source::Source;
+
+/// Where a sub-agent comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::cli) enum AgentSource {
+    /// Part of the CLI.
+    BuiltIn,
+    /// `agents` in the configuration folder.
+    User,
+    /// `.claude/agents` of the project.
+    Project,
+    /// `--agents`, or `agents` of `initialize`.
+    Flag,
+}
+
+/// A sub-agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) struct AgentDef {
+    pub(in crate::cli) name: String,
+    pub(in crate::cli) description: String,
+    /// Its system prompt; empty for those that are built in.
+    pub(in crate::cli) prompt: String,
+    /// The tools it may use; all where it does not say.
+    pub(in crate::cli) tools: Option<Vec<String>>,
+    /// `inherit`, an alias or an id; the CLI's choice where it does not say.
+    pub(in crate::cli) model: Option<String>,
+    pub(in crate::cli) permission_mode: Option<String>,
+    pub(in crate::cli) source: AgentSource,
+}
+
+/// What is wrong with agents that were given as JSON. Says what the CLI says.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("Error: Invalid --agents configuration:\n{0}")]
+pub(in crate::cli) struct AgentsError(String);
+
+/// All sub-agents of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::cli) struct Agents {
+    list: Vec<AgentDef>,
+}
+
+impl Agents {
+    /// The ones that are part of the CLI, from the list its `initialize` gives, and the ones in files.
+    pub(in crate::cli) fn load(built_in: &Value, places: &Places, chosen: Chosen) -> Self {
+        let mut agents = Self::default();
+        for info in built_in.as_array().into_iter().flatten() {
+            agents.add(built_in_agent(info));
+        }
+        let folders = [
+            (Source::User, AgentSource::User),
+            (Source::Project, AgentSource::Project),
+        ];
+        for (source, kind) in folders {
+            let folder = places.claude_folder(source).filter(|_| chosen.has(source));
+            for file in folder
+                .iter()
+                .flat_map(|folder| markdown_below(&folder.join("agents")))
+            {
+                let content = std::fs::read_to_string(&file).unwrap_or_default();
+                agents.list_of_one(agent_of_file(&content, kind));
+            }
+        }
+        agents
+    }
+
+    /// Adds what `--agents` says.
+    ///
+    /// # Errors
+    /// When it is no JSON, or an agent lacks its description or prompt.
+    pub(in crate::cli) fn add_flag(&mut self, text: &str) -> Result<(), AgentsError> {
+        let agents: Value = serde_json::from_str(text)
+            .map_err(|_| AgentsError("invalid JSON: JSON Parse error: Expected '}'".to_owned()))?;
+        self.add_json(&agents)
+    }
+
+    /// Adds agents as `initialize` gives them: an object with the names as keys.
+    ///
+    /// # Errors
+    /// When an agent lacks its description or prompt; none is added then.
+    pub(in crate::cli) fn add_json(&mut self, agents: &Value) -> Result<(), AgentsError> {
+        let entries = agents.as_object().into_iter().flatten();
+        let found: Result<Vec<AgentDef>, AgentsError> = entries
+            .map(|(name, body)| agent_of_json(name, body))
+            .collect();
+        found?.into_iter().for_each(|agent| self.add(agent));
+        Ok(())
+    }
+
+    /// The sub-agent of this name.
+    pub(in crate::cli) fn lookup(&self, name: &str) -> Option<&AgentDef> {
+        self.list.iter().find(|agent| agent.name == name)
+    }
+
+    /// The names, for `init.agents`.
+    pub(in crate::cli) fn names(&self) -> Vec<&str> {
+        self.list.iter().map(|agent| &*agent.name).collect()
+    }
+
+    /// Name, description and model of each, for the reply to `initialize`.
+    pub(in crate::cli) fn infos(&self) -> Vec<Value> {
+        let info = |agent: &AgentDef| {
+            let mut info = json!({"name": agent.name, "description": agent.description});
+            if let Some(model) = &agent.model {
+                info["model"] = (**model).into();
+            }
+            info
+        };
+        self.list.iter().map(info).collect()
+    }
+
+    fn list_of_one(&mut self, agent: Option<AgentDef>) {
+        agent.into_iter().for_each(|agent| self.add(agent));
+    }
+
+    /// The later of two with one name stays, unless it comes from a weaker source.
+    fn add(&mut self, agent: AgentDef) {
+        if let Some(known) = self.list.iter_mut().find(|known| known.name == agent.name) {
+            if agent.source >= known.source {
+                *known = agent;
+            }
+            return;
+        }
+        self.list.push(agent);
+        self.list
+            .sort_by_cached_key(|agent| (agent.name.to_lowercase(), agent.name.clone()));
+    }
+}
+
+fn built_in_agent(info: &Value) -> AgentDef {
+    let text = |key: &str| info[key].as_str().map(str::to_owned);
+    AgentDef {
+        name: text("name").unwrap_or_default(),
+        description: text("description").unwrap_or_default(),
+        prompt: String::new(),
+        tools: None,
+        model: text("model"),
+        permission_mode: None,
+        source: AgentSource::BuiltIn,
+    }
+}
+
+/// A file without a name or a description is no agent.
+fn agent_of_file(content: &str, source: AgentSource) -> Option<AgentDef> {
+    let parts = front::parse(content);
+    let tools = parts
+        .list("tools")
+        .filter(|tools| !tools.iter().any(|tool| tool == "*"));
+    Some(AgentDef {
+        name: parts.text("name")?,
+        description: parts.text("description")?,
+        prompt: parts.body.trim().to_owned(),
+        tools,
+        model: parts.text("model"),
+        permission_mode: parts.text("permissionMode"),
+        source,
+    })
+}
+
+fn agent_of_json(name: &str, body: &Value) -> Result<AgentDef, AgentsError> {
+    let empty = Map::new();
+    let body = body.as_object().unwrap_or(&empty);
+    let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
+    let demand = |key: &str| {
+        let message =
+            || format!("{name}.{key}: Invalid input: expected string, received undefined");
+        text(key).ok_or_else(|| AgentsError(message()))
+    };
+    let tools = body.get("tools").and_then(Value::as_array);
+    let tools = tools.map(|tools| {
+        tools
+            .iter()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect()
+    });
+    Ok(AgentDef {
+        name: name.to_owned(),
+        description: demand("description")?,
+        prompt: demand("prompt")?,
+        tools,
+        model: text("model"),
+        permission_mode: text("permissionMode"),
+        source: AgentSource::Flag,
+    })
+}
+
+/// How deep folders are followed.
+const DEPTH: usize = 8;
+
+/// The `.md` files below a folder, in the order of their paths. None where there is no folder.
+pub(super) fn markdown_below(folder: &Path) -> Vec<PathBuf> {
+    fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        for path in entries.map(|entry| entry.path()) {
+            if path.is_dir() && depth > 0 {
+                walk(&path, depth - 1, files);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                files.push(path);
+            }
+        }
+    }
+    let mut files = Vec::new();
+    walk(folder, DEPTH, &mut files);
+    files.sort();
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agents(files: &[(&str, &str)], chosen: Chosen) -> Agents {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("project")).unwrap();
+        for (path, content) in files {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+        let places = Places::at(root.path().join("conf"), root.path().join("project"));
+        let built_in = json!([{"name": "claude", "description": "Catch-all"}, {"name": "Explore", "description": "Looks", "model": "inherit"}]);
+        Agents::load(&built_in, &places, chosen)
+    }
+
+    const FILES: [(&str, &str); 6] = [
+        (
+            "conf/agents/a.md",
+            "---\nname: alpha\ndescription: User alpha\nmodel: opus\ntools: Read, Grep\n---\nYou are alpha.\n\nSecond paragraph.\n",
+        ),
+        (
+            "conf/agents/b.md",
+            "---\nname: beta\ndescription: User beta\n---\nUser's\n",
+        ),
+        (
+            "conf/agents/noname.md",
+            "---\ndescription: no name\n---\nX\n",
+        ),
+        ("conf/agents/nodesc.md", "---\nname: nodesc\n---\nX\n"),
+        (
+            "project/.claude/agents/sub/c.md",
+            "---\nname: beta\ndescription: Project beta\npermissionMode: acceptEdits\ntools: [Read, Bash]\n---\nProject's\n",
+        ),
+        (
+            "project/.claude/agents/e.md",
+            "---\nname: multi\ndescription: |\n  Line one\n  Line two\ntools: \"*\"\nmodel: sonnet\n---\nBody\n",
+        ),
+    ];
+
+    // The same files gave this order and these winners on 2.1.325.
+    #[test]
+    fn files_and_flags_are_listed_by_name_and_the_nearer_source_wins() {
+        let mut agents = agents(&FILES, Chosen::ALL);
+        assert_eq!(
+            agents.names(),
+            ["alpha", "beta", "claude", "Explore", "multi"]
+        );
+        let beta = agents.lookup("beta").unwrap();
+        assert_eq!(
+            (&*beta.description, &*beta.prompt),
+            ("Project beta", "Project's")
+        );
+        assert_eq!(beta.tools.as_deref().unwrap(), ["Read", "Bash"]);
+        assert_eq!(beta.permission_mode.as_deref(), Some("acceptEdits"));
+        let multi = agents.lookup("multi").unwrap();
+        assert_eq!(
+            (&*multi.description, &multi.tools),
+            ("Line one\nLine two\n", &None)
+        );
+        agents.add_flag(r#"{"delta":{"description":"Flag delta","prompt":"You are delta","tools":["Read"],"model":"haiku"},"beta":{"description":"Flag beta","prompt":"p"}}"#).unwrap();
+        agents
+            .add_json(&json!({"alpha": {"description": "Init alpha", "prompt": "p"}}))
+            .unwrap();
+        assert_eq!(
+            agents.names(),
+            ["alpha", "beta", "claude", "delta", "Explore", "multi"]
+        );
+        let infos = agents.infos();
+        assert_eq!(
+            infos[0],
+            json!({"name": "alpha", "description": "Init alpha"})
+        );
+        assert_eq!(infos[1]["description"], "Flag beta");
+        assert_eq!(
+            infos[3],
+            json!({"name": "delta", "description": "Flag delta", "model": "haiku"})
+        );
+        assert_eq!(agents.lookup("delta").unwrap().source, AgentSource::Flag);
+        assert_eq!(agents.lookup("nobody"), None);
+    }
+
+    #[test]
+    fn only_files_of_the_chosen_sources_are_read() {
+        let agents = agents(&FILES, Chosen::parse("project").unwrap());
+        assert_eq!(agents.names(), ["beta", "claude", "Explore", "multi"]);
+    }
+
+    #[test]
+    fn agents_without_a_description_are_refused_in_the_words_of_the_cli() {
+        let mut agents = Agents::default();
+        let refused = agents
+            .add_flag(r#"{"delta":{"prompt":"You are delta"}}"#)
+            .unwrap_err();
+        let text = "Error: Invalid --agents configuration:\ndelta.description: Invalid input: expected string, received undefined";
+        assert_eq!(refused.to_string(), text);
+        assert!(agents.add_flag("{broken").is_err());
+        assert_eq!(agents.names(), [""; 0]);
+    }
+}

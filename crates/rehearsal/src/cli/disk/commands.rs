@@ -1,0 +1,279 @@
+//! Slash commands and skills of the user and the project, from Markdown files.
+//!
+//! Owns their names, how they are told in lists, and the text a call of one puts before the model. Those that are part
+//! of the CLI are not known here. Invariant: of two with one name the user's stays, as in the real CLI.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::agents::markdown_below;
+use super::front;
+use super::places::Places;
+use super::settings::Chosen;
+use crate::cli::source::Source;
+
+/// A command or skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) struct CommandDef {
+    /// How it is called: the file's or folder's name, with `:` for folders between.
+    pub(in crate::cli) name: String,
+    /// What its head calls it, where that is something else.
+    shown: Option<String>,
+    pub(in crate::cli) description: String,
+    argument_hint: String,
+    pub(in crate::cli) is_skill: bool,
+    /// Whether the description is its own; else it was made from the text.
+    described: bool,
+    source: Source,
+    body: String,
+}
+
+/// All of them, skills first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::cli) struct Commands {
+    list: Vec<CommandDef>,
+}
+
+impl Commands {
+    /// Reads the files of the chosen sources.
+    pub(in crate::cli) fn load(places: &Places, chosen: Chosen) -> Self {
+        let mut all = Self::default();
+        let sources = [Source::User, Source::Project];
+        let folders = sources.into_iter().filter(|source| chosen.has(*source));
+        let folders: Vec<_> = folders
+            .filter_map(|source| Some((source, places.claude_folder(source)?)))
+            .collect();
+        for (source, folder) in &folders {
+            all.add_skills(*source, &folder.join("skills"));
+        }
+        let skills = all.list.len();
+        for (source, folder) in &folders {
+            all.add_commands(*source, &folder.join("commands"));
+        }
+        all.list[skills..].sort_by(|a, b| a.name.cmp(&b.name));
+        all
+    }
+
+    /// For the head of `commands` in the reply to `initialize`.
+    pub(in crate::cli) fn infos(&self) -> Vec<Value> {
+        self.list.iter().map(CommandDef::info).collect()
+    }
+
+    /// For the head of `init.slash_commands`.
+    pub(in crate::cli) fn names(&self) -> Vec<&str> {
+        self.list.iter().map(|command| &*command.name).collect()
+    }
+
+    /// For the head of `init.skills`.
+    pub(in crate::cli) fn skills(&self) -> Vec<&str> {
+        let skills = (self.list.iter()).filter(|command| command.is_skill && command.described);
+        skills.map(|command| &*command.name).collect()
+    }
+
+    /// The command of this name, without its slash.
+    pub(in crate::cli) fn lookup(&self, name: &str) -> Option<&CommandDef> {
+        let named =
+            |command: &&CommandDef| command.name == name || command.shown.as_deref() == Some(name);
+        self.list.iter().find(named)
+    }
+
+    fn add(&mut self, command: CommandDef) {
+        if !self.list.iter().any(|known| known.name == command.name) {
+            self.list.push(command);
+        }
+    }
+
+    fn add_skills(&mut self, source: Source, folder: &Path) {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        for name in names {
+            let Ok(content) = std::fs::read_to_string(folder.join(&name).join("SKILL.md")) else {
+                continue;
+            };
+            if !front::parse(&content).is("user-invocable", false) {
+                self.add(CommandDef::read(name, &content, source, true));
+            }
+        }
+    }
+
+    fn add_commands(&mut self, source: Source, folder: &Path) {
+        for file in markdown_below(folder) {
+            let Ok(content) = std::fs::read_to_string(&file) else {
+                continue;
+            };
+            let below = file
+                .strip_prefix(folder)
+                .unwrap_or(&file)
+                .with_extension("");
+            let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();
+            self.add(CommandDef::read(parts.join(":"), &content, source, false));
+        }
+    }
+}
+
+impl CommandDef {
+    fn read(name: String, content: &str, source: Source, is_skill: bool) -> Self {
+        let parts = front::parse(content);
+        let own = parts.text("description");
+        let described = own.is_some();
+        let first = parts.body.lines().find(|line| !line.trim().is_empty());
+        let first = first.map(|line| line.trim_start_matches('#').trim().to_owned());
+        let description = own.or(first).unwrap_or_else(|| "Custom command".to_owned());
+        let place = if source == Source::User {
+            "user"
+        } else {
+            "project"
+        };
+        let shown = parts
+            .text("name")
+            .filter(|shown| is_skill && *shown != name);
+        Self {
+            shown,
+            description: format!("{} ({place})", description.trim_end()),
+            argument_hint: parts.text("argument-hint").unwrap_or_default(),
+            is_skill,
+            described,
+            source,
+            body: parts.body.to_owned(),
+            name,
+        }
+    }
+
+    fn info(&self) -> Value {
+        let mut info = json!({
+            "name": self.shown.as_deref().unwrap_or(&self.name),
+            "description": self.description,
+            "argumentHint": self.argument_hint,
+        });
+        if self.shown.is_some() {
+            info["aliases"] = json!([self.name]);
+        }
+        info
+    }
+
+    /// What the transcript holds as the user's message when it is called.
+    pub(in crate::cli) fn call(&self, arguments: &str) -> String {
+        let name = &self.name;
+        let mut call = format!(
+            "<command-message>{name}</command-message>\n<command-name>/{name}</command-name>"
+        );
+        if !arguments.is_empty() {
+            call.push_str(&format!("\n<command-args>{arguments}</command-args>"));
+        }
+        call
+    }
+
+    /// What is put before the model: the text with the arguments in their place.
+    pub(in crate::cli) fn text(&self, arguments: &str) -> String {
+        if self.body.contains("$ARGUMENTS") {
+            return self.body.replace("$ARGUMENTS", arguments);
+        }
+        let mut text = self.body.clone();
+        let words: Vec<&str> = arguments.split_whitespace().collect();
+        for number in 1..=9 {
+            let place = format!("${number}");
+            text = text.replace(&place, words.get(number - 1).copied().unwrap_or_default());
+        }
+        if text == self.body && !arguments.is_empty() {
+            text.push_str(&format!("\n\nARGUMENTS: {arguments}"));
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILES: [(&str, &str); 11] = [
+        (
+            "project/.claude/skills/dirname/SKILL.md",
+            "---\nname: other-name\ndescription: Project skill\nargument-hint: '[x]'\n---\nx\n",
+        ),
+        (
+            "project/.claude/skills/hid/SKILL.md",
+            "---\ndescription: hidden\nuser-invocable: false\n---\nx",
+        ),
+        (
+            "project/.claude/skills/nomodel/SKILL.md",
+            "---\ndescription: nm\ndisable-model-invocation: true\n---\nx",
+        ),
+        ("conf/skills/zz/SKILL.md", "No front matter here\n"),
+        (
+            "project/.claude/commands/zeta.md",
+            "---\nname: foo\n---\n# Heading here\n\ntext",
+        ),
+        ("project/.claude/commands/alpha.md", ""),
+        ("conf/commands/omega.md", "x"),
+        (
+            "project/.claude/commands/x/deep.md",
+            "---\ndescription: Deep one\n---\nDo it\n",
+        ),
+        (
+            "project/.claude/commands/plain.md",
+            "First line of text\n\nsecond\n",
+        ),
+        ("conf/commands/plain.md", "User plain\n"),
+        (
+            "project/.claude/commands/hello.md",
+            "---\ndescription: Says hello\nargument-hint: [who]\n---\nSay hello to $ARGUMENTS\n",
+        ),
+    ];
+
+    fn commands() -> Commands {
+        let root = tempfile::tempdir().unwrap();
+        for (path, content) in FILES {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, content).unwrap();
+        }
+        let places = Places::at(root.path().join("conf"), root.path().join("project"));
+        Commands::load(&places, Chosen::ALL)
+    }
+
+    // The same files gave these names, in this order, on 2.1.325.
+    #[test]
+    fn skills_come_first_then_commands_by_name() {
+        let commands = commands();
+        let names = [
+            "zz", "dirname", "nomodel", "alpha", "hello", "omega", "plain", "x:deep", "zeta",
+        ];
+        assert_eq!(commands.names(), names);
+        assert_eq!(commands.skills(), ["dirname", "nomodel"]);
+    }
+
+    #[test]
+    fn lists_tell_the_source_and_what_the_head_says() {
+        let infos = commands().infos();
+        let expected = [
+            json!({"name": "zz", "description": "No front matter here (user)", "argumentHint": ""}),
+            json!({"name": "other-name", "description": "Project skill (project)", "argumentHint": "[x]", "aliases": ["dirname"]}),
+            json!({"name": "nomodel", "description": "nm (project)", "argumentHint": ""}),
+            json!({"name": "alpha", "description": "Custom command (project)", "argumentHint": ""}),
+            json!({"name": "hello", "description": "Says hello (project)", "argumentHint": "who"}),
+            json!({"name": "omega", "description": "x (user)", "argumentHint": ""}),
+            json!({"name": "plain", "description": "User plain (user)", "argumentHint": ""}),
+            json!({"name": "x:deep", "description": "Deep one (project)", "argumentHint": ""}),
+            json!({"name": "zeta", "description": "Heading here (project)", "argumentHint": ""}),
+        ];
+        assert_eq!(infos, expected);
+    }
+
+    #[test]
+    fn a_call_puts_the_arguments_into_the_text() {
+        let commands = commands();
+        let hello = commands.lookup("hello").unwrap();
+        assert_eq!(hello.text("bob"), "Say hello to bob\n");
+        let call = "<command-message>hello</command-message>\n<command-name>/hello</command-name>\n<command-args>bob</command-args>";
+        assert_eq!(hello.call("bob"), call);
+        assert_eq!(
+            commands.lookup("omega").unwrap().text("a b"),
+            "x\n\nARGUMENTS: a b"
+        );
+        assert_eq!(commands.lookup("other-name").unwrap().name, "dirname");
+    }
+}

@@ -1,0 +1,52 @@
+//! What the scripted CLI finds and leaves on disk: settings, agents, commands, sessions and plans.
+//!
+//! Reading happens before the engine starts; what is to be written comes from the pure [`Scribe`] and is carried out by
+//! [`append`] and [`replace`]. Everything is `std::fs`. Invariant: nothing outside of the configuration folder and the
+//! project's `.claude` is written.
+
+mod agents;
+mod commands;
+mod edit;
+mod files;
+mod front;
+pub(in crate::cli) mod ordered;
+mod past;
+mod places;
+mod plan;
+mod scribe;
+mod settings;
+mod stamp;
+mod trust;
+
+#[cfg(test)]
+mod read_back;
+#[cfg(test)]
+mod stage;
+
+pub(in crate::cli) use agents::{Agents, AgentsError};
+pub(in crate::cli) use commands::Commands;
+pub(in crate::cli) use edit::carry_out;
+pub(in crate::cli) use files::{Mode, append, replace};
+pub(in crate::cli) use past::{Past, ResumeError, free, latest, resolve};
+pub(in crate::cli) use places::{NoHome, Places};
+pub(in crate::cli) use plan::slug as plan_slug;
+pub(in crate::cli) use scribe::{
+    AgentNote, Aside, Cost, Denial, Head, Moment, Origin, Prompt, Reported, Said, Scribe, Who,
+    Written,
+};
+pub(in crate::cli) use settings::{Chosen, Settings, SettingsError};
+pub(in crate::cli) use stamp::stamp;
+pub(in crate::cli) use trust::{distrust, is_trusted};
+
+impl Written {
+    /// Does what it says.
+    ///
+    /// # Errors
+    /// When a folder or the file cannot be made or written.
+    pub(in crate::cli) fn carry_out(&self) -> std::io::Result<()> {
+        match self {
+            Self::Append { path, text } => append(path, text.as_bytes()),
+            Self::Replace { path, text, mode } => replace(path, text.as_bytes(), *mode),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What the engine asks the shell to do in the world, and what comes back. Values only.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::cli::disk::Written;
+use crate::cli::source::SettingsEdit;
+
+/// Something to be done outside of the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deed(pub(in crate::cli) Kind);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) enum Kind {
+    /// What speaks against a call before anybody is asked about it. Its outcome is waited for.
+    Check { name: String, input: Value },
+    /// A tool in the working folder. Its outcome is waited for.
+    Tool {
+        name: String,
+        input: Value,
+        /// Where the output of a command goes that outlives its report: the id of the task, and a file.
+        task: Option<(String, String)>,
+    },
+    /// Replaces a file.
+    Write { path: String, text: String },
+    /// A part of the transcript.
+    Written(Written),
+    /// The plan is in this file from here on.
+    Plan { path: String },
+    /// Changes a settings file.
+    Edit(Box<SettingsEdit>),
+    /// Remembers what files were like when this message of the user came.
+    Checkpoint { message: String },
+    /// The model is asked again.
+    ModelSpeaks { model: String },
+    /// A shell may stay in this folder, too.
+    AddFolder { path: String },
+    /// A command of the settings that is told of an event. Its outcome is waited for.
+    Hook {
+        command: String,
+        input: String,
+        patience: Duration,
+    },
+    /// Answers a control request that looks at files; its outcome is the reply.
+    Look(Look),
+}
+
+/// A question about files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) enum Look {
+    ReadFile { path: String },
+    Suggest { query: String },
+    Rewind { message: String, dry_run: bool },
+    SeedRead { path: String, mtime: u64 },
+}
+
+impl Deed {
+    pub(super) fn tool(name: &str, input: Value) -> Self {
+        Self(Kind::Tool {
+            name: name.to_owned(),
+            input,
+            task: None,
+        })
+    }
+
+    pub(super) fn check(name: &str, input: Value) -> Self {
+        Self(Kind::Check {
+            name: name.to_owned(),
+            input,
+        })
+    }
+
+    pub(super) fn write(path: &str, text: &str) -> Self {
+        Self(Kind::Write {
+            path: path.to_owned(),
+            text: text.to_owned(),
+        })
+    }
+}
+
+/// What became of a deed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    pub(in crate::cli) done: Done,
+    /// The plan file as it is now, if there is one.
+    pub(in crate::cli) plan: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) enum Done {
+    /// Nothing speaks against it, or what does.
+    Checked(Option<Ran>),
+    Ran(Ran),
+    /// A command that was given up on, and ran on in the background, has ended.
+    RanOn(Ran),
+    /// A hook of the settings has ended.
+    Hooked(Printed),
+    /// The reply to a control request, or its error.
+    Looked(Result<Value, String>),
+}
+
+/// What a command printed, and how it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) struct Printed {
+    pub(in crate::cli) stdout: String,
+    pub(in crate::cli) stderr: String,
+    /// None if it was ended.
+    pub(in crate::cli) exit: Option<i32>,
+}
+
+/// What a tool reported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) struct Ran {
+    pub(in crate::cli) content: Value,
+    pub(in crate::cli) structured: Value,
+    pub(in crate::cli) is_error: Option<bool>,
+    pub(in crate::cli) exit: Option<i32>,
+    /// It goes on in the background.
+    pub(in crate::cli) goes_on: bool,
+}

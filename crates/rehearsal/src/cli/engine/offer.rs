@@ -1,0 +1,111 @@
+//! What the model is offered: tools, sub-agents, commands, the plan file.
+
+use serde_json::Value;
+
+use super::deed::{Deed, Kind};
+use super::{Engine, Output};
+use crate::cli::disk;
+
+impl Engine {
+    /// The tools of this session, those of the host's servers last.
+    pub(super) fn tool_names(&self) -> Vec<String> {
+        let mut names = texts(&self.cast.line("init")["tools"]);
+        if let Some(chosen) = &self.flags.tools {
+            names = chosen.clone();
+        }
+        let banned = |name: &String| self.flags.disallowed.contains(name);
+        let needs_host = |name: &String| {
+            ["AskUserQuestion", "EnterPlanMode", "ExitPlanMode"].contains(&name.as_str())
+        };
+        if self.version.stamps_lines() && !self.flags.asks_host && self.scribe.is_some() {
+            names.retain(|name| !needs_host(name));
+        }
+        let without_shell = names.iter().any(|name| name == "Bash" && banned(name));
+        names.retain(|name| !banned(name));
+        if without_shell && self.version.stamps_lines() {
+            insert(&mut names, "Glob");
+            insert(&mut names, "Grep");
+        }
+        if !super::ledger::has_effort(&self.model) && self.flags.tools.is_none() {
+            for name in ["TaskCreate", "TaskGet", "TaskList", "TaskUpdate"] {
+                insert(&mut names, name);
+            }
+        }
+        if self.flags.schema.is_some() {
+            insert(&mut names, "StructuredOutput");
+        }
+        names.extend(self.servers.tools());
+        names
+    }
+
+    pub(super) fn agent_names(&self) -> Vec<String> {
+        match &self.agents {
+            Some(agents) => agents.names().into_iter().map(str::to_owned).collect(),
+            None => texts(&self.cast.line("init")["agents"]),
+        }
+    }
+
+    pub(super) fn knows_agent(&self, kind: &str) -> bool {
+        self.agent_names().iter().any(|name| name == kind)
+    }
+
+    /// Commands and skills of this folder and its user, in front of those of the CLI.
+    pub(super) fn offer_commands(&self, line: &mut Value) {
+        let Some(commands) = &self.commands else {
+            return;
+        };
+        for (key, own) in [
+            ("slash_commands", commands.names()),
+            ("skills", commands.skills()),
+        ] {
+            let mut all: Vec<String> = own.into_iter().map(str::to_owned).collect();
+            all.extend(texts(&line[key]));
+            if line.get(key).is_some() {
+                line[key] = all.into();
+            }
+        }
+    }
+
+    /// The plan has one file in a session.
+    pub(super) fn choose_plan_file(&mut self) {
+        if self.plan_file.is_some() {
+            return;
+        }
+        let prompt = self.turn.as_ref().map(|turn| turn.prompt.clone());
+        let prompt = prompt.filter(|_| self.version.reads_plan_file());
+        let slug = disk::plan_slug(self.seed, prompt.as_deref());
+        let path = format!("{}/plans/{slug}.md", self.config_dir);
+        self.plan_file = Some(path.clone());
+        self.note_plan(&slug);
+        self.rights.set_plan_file(&path);
+        self.out.push(Output::Do {
+            serial: u64::MAX,
+            deed: Deed(Kind::Plan { path }),
+        });
+    }
+
+    /// The model is asked again: it hears of files that changed.
+    pub(super) fn tell_hands_of_model(&mut self) {
+        let deed = Deed(Kind::ModelSpeaks {
+            model: self.model.clone(),
+        });
+        self.out.push(Output::Do {
+            serial: u64::MAX,
+            deed,
+        });
+    }
+}
+
+/// The list is in order, but for `Task` at its beginning.
+fn insert(names: &mut Vec<String>, name: &str) {
+    let before = |known: &String| known == "Task" || known.as_str() < name;
+    let index = names.iter().position(|known| !before(known));
+    names.insert(index.unwrap_or(names.len()), name.to_owned());
+}
+
+fn texts(list: &Value) -> Vec<String> {
+    let items = list.as_array().into_iter().flatten();
+    items
+        .filter_map(|item| Some(item.as_str()?.to_owned()))
+        .collect()
+}

@@ -1,0 +1,231 @@
+//! Whether a call may be run: what the callbacks, the rules and the host say, in this order.
+//!
+//! Invariant: an answer that cannot be understood, or that never comes, refuses the call.
+
+use serde_json::{Value, json};
+
+use super::Engine;
+use super::ask::{Answer, Kind};
+use super::call::Stage;
+use super::hooks::{Decision, Heard};
+use super::report::{Ending, Report, display_name};
+use super::rights::{Heard as Word, Named};
+use crate::cli::permit::{Decision as Ruling, Refusal, answered_meta};
+use crate::cli::scenario::Asking;
+use crate::cli::verdict::{self, Verdict};
+
+impl Engine {
+    /// The callbacks before the tool have spoken.
+    pub(super) fn judge(&mut self, index: usize, heard: Heard) {
+        self.say_hook_messages(&heard);
+        if let Some(input) = &heard.updated_input
+            && (self.version.hooks_change_input() || heard.decision == Decision::Allow)
+        {
+            self.calls[index].input = input.clone();
+        }
+        let call = &self.calls[index];
+        let event = format!("PreToolUse:{}", call.name);
+        if heard.timed_out && self.version.hook_timeout_refuses() {
+            let text = format!("{event} hook did not respond before its timeout");
+            let report = Report::refusal(text);
+            return self.report(index, report);
+        }
+        if heard.closed && self.version.hook_timeout_refuses() {
+            let report = Report::refusal(verdict::CLOSED);
+            return self.report(index, report);
+        }
+        match heard.decision {
+            Decision::Deny => {
+                let reason = heard.reason.unwrap_or_default();
+                let text = if self.version.stamps_lines() {
+                    format!("{event} hook error: {reason}")
+                } else {
+                    reason
+                };
+                let mut report = Report::refusal(text);
+                report.denied = self.version.stamps_lines();
+                self.calls[index].decision = json!({
+                    "decision": "reject", "source": "hook", "reason_type": "hook",
+                });
+                self.report(index, report);
+            }
+            Decision::Defer if self.version.stamps_lines() => {
+                let mut report = Report::text("");
+                report.ending = Some(Ending::Deferred);
+                self.calls[index].stage = Stage::After(Vec::new(), Box::new(report));
+            }
+            Decision::Allow => self.follow_rules(index, Word::Allow),
+            Decision::Ask => self.follow_rules(index, Word::Ask(heard.reason.as_deref())),
+            Decision::None | Decision::Defer => self.follow_rules(index, Word::Nothing),
+        }
+    }
+
+    fn follow_rules(&mut self, index: usize, word: Word<'_>) {
+        let call = &self.calls[index];
+        let found = self.servers.of_tool(&call.name);
+        let read_only = |tool: &Value| tool["annotations"]["readOnlyHint"] == true;
+        let named = Named {
+            name: &call.name,
+            input: &call.input,
+            server: found.map(|(server, _)| server.name.as_str()),
+            read_only: found.is_some_and(|(_, tool)| read_only(tool)),
+        };
+        let shown = found.map(|(_, tool)| display_name(tool));
+        match self.rights.rule(&named, word) {
+            Ruling::Run(accepted) => {
+                let meta = accepted.meta();
+                self.calls[index].decision = meta["permission_decision"].clone();
+                self.act(index);
+            }
+            Ruling::Refuse(refusal) => {
+                let instead = match self.has_hooks("PermissionRequest", &self.calls[index].name) {
+                    true => self.as_asked(index),
+                    false => None,
+                };
+                match instead {
+                    Some(body) => self.ask_hooks_only(index, body, refusal),
+                    None => self.refuse_by_rule(index, &refusal),
+                }
+            }
+            Ruling::Ask(mut body) => {
+                if let Some(shown) = shown {
+                    body["display_name"] = shown.into();
+                }
+                self.ask_permission(index, body);
+            }
+        }
+    }
+
+    fn as_asked(&mut self, index: usize) -> Option<Value> {
+        let call = &self.calls[index];
+        let named = Named {
+            name: &call.name,
+            input: &call.input,
+            server: None,
+            read_only: false,
+        };
+        self.rights.rule_as_asked(&named)
+    }
+
+    /// There is no host to ask, but callbacks that may answer in its place.
+    fn ask_hooks_only(&mut self, index: usize, body: Value, refusal: Refusal) {
+        let hooks = self.put_permission_hooks(index, &body);
+        self.calls[index].refusal = Some(refusal);
+        self.calls[index].stage = Stage::Asked {
+            question: u64::MAX,
+            hooks,
+        };
+    }
+
+    fn put_permission_hooks(&mut self, index: usize, body: &Value) -> Vec<u64> {
+        let call = &self.calls[index];
+        let talk = call.talk;
+        let mut fields = self.tool_fields(call);
+        if let Some(fields) = fields.as_object_mut() {
+            fields.remove("tool_use_id");
+        }
+        if let Some(suggestions) = body.get("permission_suggestions") {
+            fields["permission_suggestions"] = suggestions.clone();
+        }
+        self.put_hooks(
+            talk,
+            "PermissionRequest",
+            &fields,
+            &Asking::default(),
+            Kind::Hook,
+        )
+    }
+
+    /// Asks the host, and at the same moment the callbacks that may answer in its place.
+    fn ask_permission(&mut self, index: usize, body: Value) {
+        if self.heeds_eof() {
+            self.report(index, Report::refusal(verdict::CLOSED));
+            return;
+        }
+        let hooks = match self.version.has_permission_hooks() {
+            true => self.put_permission_hooks(index, &body),
+            false => Vec::new(),
+        };
+        self.put_permission(index, body, hooks, &Asking::default());
+    }
+
+    pub(super) fn put_permission(
+        &mut self,
+        index: usize,
+        mut body: Value,
+        hooks: Vec<u64>,
+        asking: &Asking,
+    ) {
+        let call = &self.calls[index];
+        body["tool_name"] = call.name.clone().into();
+        body["input"] = call.input.clone();
+        body["tool_use_id"] = call.tool_use_id.clone().into();
+        if let Some(agent) = self.agent(call.talk) {
+            body["agent_id"] = agent.task_id.clone().into();
+        }
+        if self.heeds_eof() {
+            self.report(index, Report::refusal(verdict::CLOSED));
+            return;
+        }
+        let question = self.put("can_use_tool", body, asking, Kind::Permission);
+        self.calls[index].stage = Stage::Asked { question, hooks };
+    }
+
+    /// The host's answer, or a callback's that came first.
+    pub(super) fn hear_permission(&mut self, index: usize, question: u64, hooks: &[u64]) -> bool {
+        if let Some(answer) = self.take_answer(question) {
+            for hook in hooks {
+                self.take_back(*hook);
+            }
+            match answer {
+                Answer::Said(envelope) => self.hear_host(index, &envelope),
+                Answer::Closed | Answer::TimedOut => {
+                    self.report(index, Report::refusal(verdict::CLOSED));
+                }
+            }
+            return true;
+        }
+        if hooks.is_empty() {
+            return false;
+        }
+        let Some(heard) = self.take_heard(hooks) else {
+            return false;
+        };
+        if let Stage::Asked { hooks, .. } = &mut self.calls[index].stage {
+            hooks.clear();
+        }
+        let Some(permission) = heard.permission else {
+            if let Some(refusal) = self.calls[index].refusal.take() {
+                self.refuse_by_rule(index, &refusal);
+            }
+            return true;
+        };
+        self.take_back(question);
+        let envelope = json!({"subtype": "success", "response": permission});
+        self.hear_host(index, &envelope);
+        true
+    }
+
+    fn hear_host(&mut self, index: usize, envelope: &Value) {
+        match verdict::verdict(self.version, envelope) {
+            Verdict::Run { updates } => {
+                let input = verdict::input(self.version, envelope, &self.calls[index].input);
+                self.calls[index].input = input;
+                self.calls[index].decision = answered_meta(true)["permission_decision"].clone();
+                self.take_updates(&updates);
+                self.act(index);
+            }
+            Verdict::Refuse { text, stop } => {
+                let mut report = if stop && self.version.stop_hides_message() {
+                    Report::rejected(&text)
+                } else {
+                    self.calls[index].decision =
+                        answered_meta(false)["permission_decision"].clone();
+                    Report::refusal(text)
+                };
+                report.ending = stop.then_some(Ending::Interrupted);
+                self.report(index, report);
+            }
+        }
+    }
+}

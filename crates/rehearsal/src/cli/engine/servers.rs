@@ -1,0 +1,220 @@
+//! The host's in-process MCP servers: what they said of themselves, and the tools they offer.
+
+use serde_json::{Value, json};
+
+use super::Engine;
+use super::ask::{Answer, Kind};
+use crate::cli::scenario::{Asking, Habit};
+
+/// All of them, in the order they were named.
+#[derive(Debug, Default)]
+pub(super) struct Servers(Vec<Server>);
+
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) name: String,
+    next_id: u64,
+    greeting: Greeting,
+    info: Value,
+    tools: Vec<Value>,
+    pub(super) enabled: bool,
+}
+
+/// How far the greeting is, and the question it waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Greeting {
+    Initialize(u64),
+    Initialized(u64),
+    Tools(u64),
+    Done,
+    Failed,
+}
+
+impl Servers {
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|server| server.name.as_str())
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Server> {
+        self.0.iter().find(|server| server.name == name)
+    }
+
+    fn get_mut(&mut self, name: &str) -> Option<&mut Server> {
+        self.0.iter_mut().find(|server| server.name == name)
+    }
+
+    pub(super) fn toggle(&mut self, name: &str, enabled: bool) -> bool {
+        let found = self.get_mut(name);
+        found.map(|server| server.enabled = enabled).is_some()
+    }
+
+    /// The next JSON-RPC id of a server; of one that is not known, 0.
+    pub(super) fn next_id(&mut self, name: &str) -> u64 {
+        let Some(server) = self.get_mut(name) else {
+            return 0;
+        };
+        server.next_id += 1;
+        server.next_id - 1
+    }
+
+    /// Names of tools as the model knows them.
+    pub(super) fn tools(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for server in self.0.iter().filter(|server| server.enabled) {
+            for tool in &server.tools {
+                let tool = tool["name"].as_str().unwrap_or_default();
+                names.push(format!("mcp__{}__{tool}", server.name));
+            }
+        }
+        names
+    }
+
+    /// The server and the tool that a name such as `mcp__calc__add` stands for.
+    pub(super) fn of_tool<'a>(&'a self, name: &str) -> Option<(&'a Server, &'a Value)> {
+        let rest = name.strip_prefix("mcp__")?;
+        self.0.iter().find_map(|server| {
+            let tool = rest.strip_prefix(&*server.name)?.strip_prefix("__")?;
+            let found = server.tools.iter().find(|known| known["name"] == tool)?;
+            Some((server, found))
+        })
+    }
+
+    pub(super) fn greeting(&self) -> bool {
+        let done = |server: &Server| matches!(server.greeting, Greeting::Done | Greeting::Failed);
+        !self.0.iter().all(done)
+    }
+
+    /// As `init` lists them.
+    pub(super) fn listed(&self, sourced: bool) -> Value {
+        let entry = |server: &Server| {
+            let mut entry = json!({"name": server.name, "status": server.status()});
+            if sourced {
+                entry["source"] = "sdk".into();
+            }
+            entry
+        };
+        self.0.iter().map(entry).collect()
+    }
+
+    /// As `mcp_status` lists them.
+    pub(super) fn described(&self, full: bool) -> Value {
+        let entry = |server: &Server| {
+            let mut entry = json!({"name": server.name, "status": server.status()});
+            if !server.info.is_null() {
+                entry["serverInfo"] = server.info.clone();
+            }
+            if full {
+                entry["transport"] = "sdk".into();
+                entry["scope"] = "dynamic".into();
+                entry["source"] = "sdk".into();
+                let tools = server.tools.iter().map(|tool| {
+                    let mut listed = json!({"name": tool["name"], "annotations": {}});
+                    if let Some(annotations) = tool.get("annotations") {
+                        listed["annotations"] = annotations.clone();
+                    }
+                    listed
+                });
+                entry["tools"] = tools.collect();
+            }
+            entry
+        };
+        self.0.iter().map(entry).collect()
+    }
+}
+
+impl Server {
+    fn status(&self) -> &'static str {
+        match self.greeting {
+            _ if !self.enabled => "disabled",
+            Greeting::Done => "connected",
+            Greeting::Failed => "failed",
+            _ => "pending",
+        }
+    }
+}
+
+impl Engine {
+    /// Greets servers of the host that are new; the first turn waits for it.
+    pub(super) fn greet_servers(&mut self, names: Vec<String>) {
+        self.servers.0.retain(|server| names.contains(&server.name));
+        for name in names {
+            if self.servers.get(&name).is_some() {
+                continue;
+            }
+            self.servers.0.push(Server {
+                name: name.clone(),
+                next_id: 0,
+                greeting: Greeting::Done,
+                info: Value::Null,
+                tools: Vec::new(),
+                enabled: true,
+            });
+            if !self.does(Habit::Mcp) {
+                continue;
+            }
+            let mut client = json!({"name": "claude-code", "version": self.version.to_string()});
+            if self.version.stamps_lines() {
+                client["title"] = "Claude Code".into();
+                client["description"] = "Anthropic's agentic coding tool".into();
+                client["websiteUrl"] = "https://claude.com/claude-code".into();
+            }
+            let message = json!({"method": "initialize", "params": {
+                "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client,
+            }});
+            let serial = self.put_mcp(&name, message, &Asking::default(), Kind::Mcp);
+            if let Some(server) = self.servers.get_mut(&name) {
+                server.greeting = Greeting::Initialize(serial);
+            }
+        }
+    }
+
+    /// Goes on with greetings whose question is answered. Says whether one moved.
+    pub(super) fn advance_greetings(&mut self) -> bool {
+        let mut moved = false;
+        for index in 0..self.servers.0.len() {
+            let serial = match self.servers.0[index].greeting {
+                Greeting::Initialize(serial)
+                | Greeting::Initialized(serial)
+                | Greeting::Tools(serial) => serial,
+                Greeting::Done | Greeting::Failed => continue,
+            };
+            let Some(answer) = self.take_answer(serial) else {
+                continue;
+            };
+            moved = true;
+            self.greet_on(index, answer);
+        }
+        moved
+    }
+
+    fn greet_on(&mut self, index: usize, answer: Answer) {
+        let server = &mut self.servers.0[index];
+        let name = server.name.clone();
+        let reply = match answer {
+            Answer::Said(envelope) if envelope["subtype"] == "success" => {
+                envelope["response"]["mcp_response"].clone()
+            }
+            _ => json!({"error": {"message": "no answer"}}),
+        };
+        let asking = Asking::default();
+        match server.greeting {
+            Greeting::Initialize(_) if reply.get("error").is_none() => {
+                server.info = reply["result"]["serverInfo"].clone();
+                let message = json!({"method": "notifications/initialized"});
+                let told = self.put_mcp(&name, message, &asking, Kind::Mcp);
+                self.servers.0[index].greeting = Greeting::Initialized(told);
+            }
+            Greeting::Initialized(_) => {
+                let message = json!({"method": "tools/list"});
+                let asked = self.put_mcp(&name, message, &asking, Kind::Mcp);
+                self.servers.0[index].greeting = Greeting::Tools(asked);
+            }
+            Greeting::Tools(_) => {
+                let tools = reply["result"]["tools"].as_array();
+                server.tools = tools.cloned().unwrap_or_default();
+                server.greeting = Greeting::Done;
+            }
+            _ => server.greeting = Greeting::Failed,
+        }
+    }
+}

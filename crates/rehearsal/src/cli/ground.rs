@@ -1,0 +1,164 @@
+//! What is found on disk before the engine starts: settings, agents, commands, and the session to go on with.
+//!
+//! Reads only. Invariant: without a ground nothing is read and nothing is left behind, as inside a test.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use serde_json::{Value, json};
+
+use super::cast::Cast;
+use super::disk::{
+    self, Agents, AgentsError, Chosen, Commands, NoHome, Past, Places, ResumeError, Settings,
+    SettingsError,
+};
+use super::flags::Flags;
+use super::version::Version;
+
+/// What was found.
+#[derive(Debug, Clone)]
+pub struct Ground {
+    pub(in crate::cli) places: Places,
+    pub(in crate::cli) settings: Settings,
+    pub(in crate::cli) agents: Agents,
+    pub(in crate::cli) commands: Commands,
+    pub(in crate::cli) past: Option<Past>,
+    pub(in crate::cli) trusted: bool,
+    pub(in crate::cli) git_branch: String,
+    /// Servers of `--mcp-config` that live in the host.
+    pub(in crate::cli) servers: Vec<String>,
+    /// Said on stderr at the start.
+    pub(in crate::cli) warnings: Vec<String>,
+}
+
+/// Why the CLI does not start here.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::cli) enum GroundError {
+    #[error(transparent)]
+    NoHome(#[from] NoHome),
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    #[error(transparent)]
+    Agents(#[from] AgentsError),
+    #[error(transparent)]
+    Resume(#[from] ResumeError),
+}
+
+impl Ground {
+    /// Reads what the flags and the environment name.
+    pub(in crate::cli) fn find(
+        flags: &Flags,
+        env: &BTreeMap<String, String>,
+        cwd: &str,
+        version: Version,
+    ) -> Result<Self, GroundError> {
+        let places = Places::of_environment(|name| env.get(name).map(OsString::from), cwd)?;
+        let chosen = match &flags.setting_sources {
+            Some(sources) => Chosen::parse(sources)?,
+            None => Chosen::ALL,
+        };
+        let (flag, managed) = (flags.settings.as_deref(), flags.managed_settings.as_deref());
+        let settings = Settings::load(&places, chosen, flag, managed)?;
+        let cast = Cast::of(version);
+        let initialized = cast.reply("initialize").cloned().unwrap_or_default();
+        let mut agents = Agents::load(&initialized["agents"], &places, chosen);
+        if let Some(text) = &flags.agents {
+            agents.add_flag(text)?;
+        }
+        let trusted = disk::is_trusted(&places);
+        Ok(Self {
+            commands: Commands::load(&places, chosen),
+            past: past(flags, &places)?,
+            git_branch: places.git_branch(),
+            warnings: distrusted(&places, &settings, trusted),
+            servers: servers(&flags.mcp_config),
+            settings,
+            agents,
+            trusted,
+            places,
+        })
+    }
+}
+
+/// What is said on stdout of a session that cannot be gone on with, before the process ends.
+pub(in crate::cli) fn lost(session: &str, uuid: &str, error: &str) -> Value {
+    json!({
+        "type": "result",
+        "subtype": "error_during_execution",
+        "duration_ms": 0,
+        "duration_api_ms": 0,
+        "is_error": true,
+        "num_turns": 0,
+        "stop_reason": null,
+        "session_id": session,
+        "total_cost_usd": 0,
+        "usage": {
+            "output_tokens_details": {"thinking_tokens": 0},
+            "input_tokens": 0,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "output_tokens": 0,
+            "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
+            "service_tier": "standard",
+            "cache_creation": {"ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 0},
+            "inference_geo": "",
+            "iterations": [],
+            "speed": "standard",
+            "fallback_credit": null,
+        },
+        "modelUsage": {},
+        "permission_denials": [],
+        "uuid": uuid,
+        "errors": [error],
+        "result_index": 0,
+    })
+}
+
+fn past(flags: &Flags, places: &Places) -> Result<Option<Past>, ResumeError> {
+    let past = match &flags.resume {
+        Some(wanted) => Some(disk::resolve(places, wanted)?),
+        None if flags.resume_latest => disk::latest(places),
+        None => {
+            if let Some(session) = &flags.session {
+                disk::free(places, session)?;
+            }
+            None
+        }
+    };
+    match (past, &flags.resume_at) {
+        (Some(past), Some(uuid)) => Ok(Some(past.cut_at(uuid)?)),
+        (past, _) => Ok(past),
+    }
+}
+
+/// What the project allows does not count until a person trusts the folder.
+fn distrusted(places: &Places, settings: &Settings, trusted: bool) -> Vec<String> {
+    let allowed = settings
+        .of(super::source::Source::Project)
+        .and_then(|settings| settings["permissions"]["allow"].as_array());
+    match allowed {
+        Some(rules) if !trusted && !rules.is_empty() => {
+            vec![disk::distrust(places, rules.len())]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The servers of type `sdk`, by name, in files or JSON.
+fn servers(configs: &[String]) -> Vec<String> {
+    let mut names = Vec::new();
+    for config in configs {
+        let text = match config.trim_start().starts_with('{') {
+            true => config.clone(),
+            false => std::fs::read_to_string(config).unwrap_or_default(),
+        };
+        let parsed: Value = serde_json::from_str(&text).unwrap_or_default();
+        let servers = parsed["mcpServers"].as_object().cloned();
+        for (name, server) in servers.unwrap_or_default() {
+            if server["type"] == "sdk" {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
