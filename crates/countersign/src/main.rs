@@ -1,6 +1,7 @@
 //! The `countersign` command: parses the command line, runs one command, turns its outcome into an exit code.
 //!
-//! Exit codes: 0 all is well, 1 the command failed or found something wrong, 2 the command line is not understood.
+//! Exit codes: 0 all is well, 1 the command failed or found something wrong, 2 the command line is not understood;
+//! `rehearse cli` ends as the CLI it plays.
 //! Results go to stdout, everything else to stderr, so that output can be piped.
 
 mod commands;
@@ -40,6 +41,8 @@ enum Outcome {
     Fine,
     /// It did its work and found something wrong.
     Found,
+    /// It played another program, which ended so.
+    Ended(ExitCode),
 }
 
 fn main() -> ExitCode {
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
         Ok(Outcome::Found) => ExitCode::FAILURE,
+        Ok(Outcome::Ended(code)) => code,
         // Whoever read our output has seen enough.
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

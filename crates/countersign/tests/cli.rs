@@ -55,7 +55,7 @@ fn alone_it_says_what_can_be_done() {
     let output = countersign(&[]).output().unwrap();
     assert!(output.status.success());
     let overview = text(&output.stdout);
-    for command in [" wire check ", " rehearse model "] {
+    for command in [" wire check ", " rehearse cli ", " rehearse model "] {
         let command = format!("{}{command}", env!("CARGO_BIN_EXE_countersign"));
         assert!(overview.contains(&command), "{overview}");
     }

@@ -1,131 +1,51 @@
-//! `countersign rehearse …`: agents with no model account.
+//! `countersign rehearse …`: agents with no model account. One file for each command below it.
 
-use std::io::{self, Write as _};
-use std::net::SocketAddr;
-use std::path::PathBuf;
+mod cli;
+mod install;
+mod model;
+mod scenarios;
+mod wanted;
 
-use anyhow::Context as _;
 use clap::Subcommand;
-use countersign_rehearsal::model::{Options, Report, Script, parse_var, serve_until};
 
 use crate::Outcome;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Play a scripted `claude`: its flags, its messages, no model
+    ///
+    /// Takes the place of the real CLI for whatever drives it: the SDKs, an editor, your own software. Without a scenario it
+    /// follows plain requests, such as "run `ls`" or "write a.txt: Hello". The format of scenarios is described in
+    /// docs/scenario.md, what is played and what is not in docs/rehearsal.md.
+    ///
+    /// The options below come first; from the first other word on, everything belongs to the scripted `claude`, as it
+    /// stands. `countersign rehearse cli -- --help` is its own help. COUNTERSIGN_SCENARIO may name the scenario's file,
+    /// COUNTERSIGN_SCENARIO_TEXT may hold its text.
+    #[command(disable_version_flag = true)]
+    Cli(cli::Arguments),
+    /// Install the scripted CLI under the name `claude`
+    ///
+    /// Makes a small script that starts this very `countersign`. A file that was not made so is left alone.
+    Install(install::Arguments),
+    /// List the scenarios that come with the program
+    Scenarios(scenarios::List),
+    /// Check scenario files: where the first mistake is, and what may stand there
+    ///
+    /// Exits 0 only if all files can be played.
+    Check(scenarios::Check),
     /// Serve a scripted model on loopback for the real `claude` CLI
     ///
     /// Prints the address to give the CLI as ANTHROPIC_BASE_URL and serves until it is interrupted (Ctrl-C). The format of
     /// scripts is described in docs/model-script.md. Exits 0 only if the CLI asked for nothing the script did not foresee.
-    Model {
-        /// The script
-        #[arg(long, value_name = "FILE")]
-        script: PathBuf,
-        /// Where to listen; an address of this machine's loopback only
-        #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
-        listen: SocketAddr,
-        /// A value for `${NAME}` in the script; may be repeated
-        #[arg(long = "var", value_name = "NAME=VALUE", value_parser = parse_var)]
-        vars: Vec<(String, String)>,
-        /// Print JSON: one line with the address, one with what was asked
-        #[arg(long)]
-        json: bool,
-    },
+    Model(model::Arguments),
 }
 
 pub(crate) fn run(command: Command) -> anyhow::Result<Outcome> {
-    let Command::Model {
-        script,
-        listen,
-        vars,
-        json,
-    } = command;
-    let text = std::fs::read_to_string(&script)
-        .with_context(|| format!("cannot read the script {}", script.display()))?;
-    let script = Script::parse(&text).with_context(|| format!("in {}", script.display()))?;
-    if script.replies() == 0 {
-        writeln!(
-            io::stderr(),
-            "warning: the script has no reply, so the first question to the model will be an error"
-        )?;
+    match command {
+        Command::Cli(arguments) => cli::run(arguments),
+        Command::Install(arguments) => install::run(&arguments),
+        Command::Scenarios(list) => scenarios::list(&list),
+        Command::Check(check) => scenarios::check(&check),
+        Command::Model(arguments) => model::run(arguments),
     }
-    let options = Options {
-        listen,
-        vars: vars.into_iter().collect(),
-        ..Options::default()
-    };
-    let report = tokio::runtime::Runtime::new()
-        .context("cannot start the runtime")?
-        .block_on(serve(script, options, json))?;
-    print_report(&report, json)?;
-    Ok(match report.unexpected.is_empty() {
-        true => Outcome::Fine,
-        false => Outcome::Found,
-    })
-}
-
-async fn serve(script: Script, options: Options, json: bool) -> anyhow::Result<Report> {
-    let mut printed = Ok(());
-    let report = serve_until(script, options, interrupted(), |base_url| {
-        printed = print_address(base_url, json);
-    })
-    .await?;
-    printed?;
-    Ok(report)
-}
-
-/// Completes when the person, or whoever started us, wants an end.
-async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let terminated = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminated => {}
-    }
-}
-
-fn print_address(base_url: &str, json: bool) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    if json {
-        writeln!(out, "{}", serde_json::json!({ "base_url": base_url }))?;
-    } else {
-        writeln!(out, "{base_url}")?;
-        writeln!(
-            io::stderr(),
-            "Start `claude` with ANTHROPIC_BASE_URL={base_url} and any ANTHROPIC_API_KEY. Ctrl-C ends the model."
-        )?;
-    }
-    out.flush()
-}
-
-fn print_report(report: &Report, json: bool) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    if json {
-        let line = serde_json::to_string(report).map_err(io::Error::from)?;
-        return writeln!(out, "{line}");
-    }
-    writeln!(
-        out,
-        "replies given: {}, left: {}; requests the script did not foresee: {}",
-        report
-            .replies
-            .iter()
-            .map(|reply| u64::from(reply.used))
-            .sum::<u64>(),
-        report.replies_left(),
-        report.unexpected.len()
-    )?;
-    let mut errors = io::stderr().lock();
-    for request in &report.unexpected {
-        writeln!(
-            errors,
-            "request {} to {}: {}",
-            request.number, request.path, request.why
-        )?;
-    }
-    Ok(())
 }

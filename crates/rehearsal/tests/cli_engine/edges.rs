@@ -109,7 +109,8 @@ fn in_process_servers_are_greeted_before_the_first_turn() {
     run.user("go");
     let mut methods = Vec::new();
     for _ in 0..3 {
-        let request = run.lines.pop().unwrap();
+        let asks = |line: &&serde_json::Value| line["type"] == "control_request";
+        let request = run.lines.iter().rev().find(asks).unwrap().clone();
         methods.push(
             request["request"]["message"]["method"]
                 .as_str()

@@ -67,7 +67,7 @@ pub(crate) fn c33_the_environment_of_an_outer_session_is_not_inherited() {
             Ok("1"),
             "it is set here"
         );
-        let stage = Stage::new("");
+        let stage = Stage::new("turn\n  say \"Done.\"");
         let text = stage.claude_in_this_environment().query("go").text();
         assert_eq!(within(text).await.unwrap(), "Done.");
         let env = &stage.note()["env"];

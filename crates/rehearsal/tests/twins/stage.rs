@@ -1,0 +1,170 @@
+//! Plays a scenario on the real CLI and on the scripted one, each in a sandbox of its own, and lays the logs side by side.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use countersign_testkit::drive::{self, Attempt, ModelFrom, Stage};
+use countersign_testkit::fetch::{Installed, Pinned};
+use countersign_testkit::recording::normalise::Places;
+use countersign_testkit::recording::{Entry, Recording};
+use countersign_testkit::sandbox::RunAs;
+use countersign_testkit::scenario::{self, Scenario};
+
+use super::accepted::{ACCEPTED, sort};
+use super::compare::compare;
+use super::normal::{Line, normal};
+use super::order::settled;
+use super::report::Twin;
+
+/// The version that both are.
+pub(crate) const VERSION: &str = "2.1.325";
+
+/// How long a step on the scripted CLI waits; a report of many that halt had better be quick.
+const PATIENCE: Duration = Duration::from_secs(20);
+const IN_A_REPORT: Duration = Duration::from_secs(5);
+
+/// The scenarios of the recordings, then those of these tests alone.
+pub(crate) fn scenarios() -> Vec<PathBuf> {
+    let mut files = scenario::all().unwrap();
+    let mut more: Vec<PathBuf> = std::fs::read_dir(own_scenarios())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|file| file.extension().is_some_and(|ending| ending == "scenario"))
+        .collect();
+    more.sort();
+    files.extend(more);
+    files
+}
+
+pub(crate) fn load(name: &str) -> Scenario {
+    let file = scenarios()
+        .into_iter()
+        .find(|file| file.file_stem().unwrap() == name);
+    let file = file.unwrap_or_else(|| panic!("no scenario {name}"));
+    Scenario::load(&file, VERSION)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .unwrap_or_else(|| panic!("{name} is not for {VERSION}"))
+}
+
+/// What the real CLI was recorded to say.
+pub(crate) fn recorded(name: &str) -> Vec<Line> {
+    normal(&recording(name).entries, &fixed_places())
+}
+
+pub(crate) fn recording(name: &str) -> Recording {
+    Recording::read(&recording_file(name)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Of a scenario of testkit among the workspace's recordings, of one of these tests beside it.
+pub(crate) fn recording_file(name: &str) -> PathBuf {
+    let own = own_scenarios().join(format!("{name}.scenario"));
+    match own.exists() {
+        true => own.with_extension("ndjson"),
+        false => Recording::path(&Recording::fixtures(), VERSION, name),
+    }
+}
+
+fn own_scenarios() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/twins/scenarios")
+}
+
+/// The places of a recording.
+pub(crate) fn fixed_places() -> Places {
+    Places {
+        project: "/project".into(),
+        home: "/home/user".into(),
+        tmp: "/tmp".into(),
+        cli: "/opt/claude".into(),
+        key: "dummy-key".into(),
+    }
+}
+
+/// What the real CLI says now.
+pub(crate) async fn real(scenario: &Scenario, installed: &Installed) -> Vec<Line> {
+    let played = drive::play(scenario, installed, RunAs::Caller).await;
+    let played = played.unwrap_or_else(|error| panic!("the real CLI: {error}"));
+    keep_log(scenario, "real", &played.entries);
+    normal(&played.entries, &played.places)
+}
+
+/// What the scripted CLI says, as far as it comes.
+async fn scripted(scenario: &Scenario, patience: Duration) -> (Vec<Line>, Option<String>) {
+    let program = program();
+    let stage = Stage {
+        program: &program,
+        run_as: RunAs::Caller,
+        model: ModelFrom::File,
+        patience,
+    };
+    let attempt = stage.attempt(scenario).await;
+    let Attempt { played, failed } = attempt.unwrap_or_else(|error| panic!("{error}"));
+    keep_log(scenario, "scripted", &played.entries);
+    let lines = normal(&played.entries, &played.places);
+    (lines, failed.map(|error| first_lines(&error.to_string())))
+}
+
+/// The step and the reason; what was last on the wire, the report shows.
+fn first_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().take(2).map(str::trim).collect();
+    lines.join(": ")
+}
+
+/// The log as it was, for whoever looks into a difference: in the folder that `TWIN_LOGS` names.
+fn keep_log(scenario: &Scenario, whose: &str, entries: &[Entry]) {
+    let Some(folder) = std::env::var_os("TWIN_LOGS") else {
+        return;
+    };
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut text = Vec::new();
+    for entry in entries {
+        text.extend(format!("{:<3} ", entry.dir.name()).into_bytes());
+        text.extend(&entry.bytes);
+        text.push(b'\n');
+    }
+    let file = Path::new(&folder).join(format!("{}.{whose}.log", scenario.name));
+    std::fs::write(file, text).unwrap();
+}
+
+/// The example that `cargo test` builds next to the tests, in the place of an installed CLI.
+fn program() -> Installed {
+    let test = std::env::current_exe().unwrap();
+    let dir = test.parent().unwrap().parent().unwrap().join("examples");
+    let program = dir.join("play_scenario");
+    assert!(
+        program.exists(),
+        "{} is missing; `cargo build -p countersign-rehearsal --examples` builds it",
+        program.display()
+    );
+    Installed {
+        pinned: Pinned::find(VERSION).unwrap(),
+        dir,
+        command: vec![program.into_os_string()],
+    }
+}
+
+/// Plays the scripted CLI and lays its log beside the real one's.
+pub(crate) async fn twin(scenario: &Scenario, real: &[Line]) -> Twin {
+    let (scripted, halted) = scripted(scenario, PATIENCE).await;
+    laid_beside(&scenario.name, real, &scripted, halted)
+}
+
+/// The same for a report.
+pub(crate) async fn twin_in_a_report(scenario: &Scenario, real: &[Line]) -> Twin {
+    let (scripted, halted) = scripted(scenario, IN_A_REPORT).await;
+    laid_beside(&scenario.name, real, &scripted, halted)
+}
+
+pub(crate) fn laid_beside(
+    scenario: &str,
+    real: &[Line],
+    scripted: &[Line],
+    halted: Option<String>,
+) -> Twin {
+    let differences = compare(&settled(real), &settled(scripted));
+    Twin {
+        scenario: scenario.to_owned(),
+        lines: (real.len(), scripted.len()),
+        sorted: sort(ACCEPTED, scenario, differences),
+        halted,
+    }
+}
