@@ -1,10 +1,10 @@
-//! Brings what tests need into the cache: the pinned CLIs by npm, cargo tools by `cargo install`.
+//! Brings what tests need into the cache: the pinned CLIs by npm, the SDKs by npm and pip, cargo tools by `cargo install`.
 //! Owns the list and its progress display. A thing that cannot be had is a value, not an error: the
 //! suites that need it are skipped by name.
 
 use std::time::{Duration, Instant};
 
-use countersign_testkit::fetch::{self as cli, PINNED, Pinned, Progress};
+use countersign_testkit::fetch::{self as cli, PINNED, Pinned, Progress, SDKS, Sdk};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -16,13 +16,16 @@ use crate::workspace::Workspace;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Item {
     Claude(&'static Pinned),
+    Sdk(&'static Sdk),
     Tool(&'static Tool),
 }
 
 /// Everything that `cargo xtask test` may need.
 pub(crate) fn everything() -> Vec<Item> {
     let claudes = PINNED.iter().map(Item::Claude);
+    let sdks = SDKS.iter().map(|sdk| Item::Sdk(sdk));
     claudes
+        .chain(sdks)
         .chain([Item::Tool(&NEXTEST), Item::Tool(&DENY)])
         .collect()
 }
@@ -31,6 +34,7 @@ impl Item {
     pub(crate) fn name(self) -> String {
         match self {
             Item::Claude(pinned) => format!("claude {}", pinned.version),
+            Item::Sdk(sdk) => sdk.name.to_owned(),
             Item::Tool(tool) => tool.name.to_owned(),
         }
     }
@@ -42,6 +46,7 @@ impl Item {
                 pinned.spec(),
                 pinned.download_bytes / 1_000_000
             ),
+            Item::Sdk(sdk) => format!("{} {}", sdk.registry(), sdk.spec()),
             Item::Tool(tool) => format!("cargo install {}@{}", tool.name, tool.version),
         }
     }
@@ -49,6 +54,7 @@ impl Item {
     pub(crate) fn present(self, workspace: &Workspace) -> bool {
         match self {
             Item::Claude(pinned) => cli::installed(&workspace.cache, pinned).is_some(),
+            Item::Sdk(sdk) => sdk.installed(&workspace.cache).is_some(),
             Item::Tool(tool) => tool.found(workspace).is_some(),
         }
     }
@@ -121,15 +127,15 @@ pub(crate) fn bring(workspace: &Workspace, items: &[Item]) -> Fetched {
         return Fetched::default();
     }
     let board = Board::new(absent.len());
-    let (claudes, tools): (Vec<Item>, Vec<Item>) = absent
+    let (downloads, tools): (Vec<Item>, Vec<Item>) = absent
         .into_iter()
-        .partition(|item| matches!(item, Item::Claude(_)));
+        .partition(|item| matches!(item, Item::Claude(_) | Item::Sdk(_)));
     let lane = |items: Vec<Item>| {
         let bring = |item| Some((item, bring_one(workspace, item, &board).err()?));
         items.into_iter().filter_map(bring).collect::<Vec<_>>()
     };
     let missing = std::thread::scope(|scope| {
-        let downloads = scope.spawn(|| lane(claudes));
+        let downloads = scope.spawn(|| lane(downloads));
         let mut missing = lane(tools);
         match downloads.join() {
             Ok(more) => missing.extend(more),
@@ -152,6 +158,10 @@ fn bring_one(workspace: &Workspace, item: Item, board: &Board) -> Result<(), Str
             .map(|_| ())
             .map_err(|error| error.to_string())
         }
+        Item::Sdk(sdk) => sdk
+            .install(&workspace.cache, &mut |step| line.step(step))
+            .map(|_| ())
+            .map_err(|error| error.to_string()),
         Item::Tool(tool) => tool
             .install(workspace, &mut |step| line.step(step))
             .map_err(|error| format!("{error:#}")),
@@ -230,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_names_each_pinned_cli_and_tool_once() {
+    fn the_list_names_each_pinned_cli_sdk_and_tool_once() {
         let names: Vec<String> = everything().into_iter().map(Item::name).collect();
         assert_eq!(
             names,
@@ -238,6 +248,8 @@ mod tests {
                 "claude 2.1.325",
                 "claude 2.1.62",
                 "claude 2.0.75",
+                "sdk-python",
+                "sdk-typescript",
                 "cargo-nextest",
                 "cargo-deny"
             ]

@@ -4,7 +4,7 @@
 //! Invariant: every test of the workspace belongs to exactly one suite, since `unit` takes what no
 //! other row claims.
 
-use countersign_testkit::fetch::Pinned;
+use countersign_testkit::fetch::{PYTHON_SDK, Pinned, Sdk, TYPESCRIPT_SDK};
 
 use crate::conformance;
 use crate::fetch::Item;
@@ -27,6 +27,8 @@ pub(crate) struct Suite {
 pub(crate) enum Need {
     /// That version of the real CLI.
     Claude(&'static str),
+    /// That SDK, whatever CLI it drives.
+    Sdk(&'static Sdk),
     Tool(&'static Tool),
     /// Root, and `setpriv` to become somebody else.
     SecondUser,
@@ -137,6 +139,12 @@ pub(crate) const SUITES: &[Suite] = &[
         "binary(isolation)",
     ),
     real_cli(
+        "twins",
+        "the scripted CLI agrees with the real one, line by line",
+        &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
+        "binary(twins) & test(/^live::/)",
+    ),
+    real_cli(
         "other-user",
         "the real CLI run by a user who is not root",
         &[
@@ -148,6 +156,18 @@ pub(crate) const SUITES: &[Suite] = &[
         ],
         "test(other_user)",
     ),
+    Suite {
+        name: "sdks",
+        part: "SDKs",
+        what: "the official Python and TypeScript SDKs, unchanged, on the scripted CLI",
+        needs: &[
+            Need::Tool(&NEXTEST),
+            Need::Sdk(&PYTHON_SDK),
+            Need::Sdk(&TYPESCRIPT_SDK),
+        ],
+        work: Work::Tests("binary(sdks)"),
+        when: When::Always,
+    },
     Suite {
         name: "fuzz-seeds",
         part: "rest",
@@ -211,6 +231,7 @@ impl Suite {
     pub(crate) fn env(&self) -> Vec<(&'static str, String)> {
         let required = self.needs.iter().filter_map(|need| match need {
             Need::Claude(version) => Some(format!("claude-{version}")),
+            Need::Sdk(sdk) => Some(sdk.name.to_owned()),
             Need::SecondUser => Some("other-user".to_owned()),
             Need::Tool(_) | Need::Nightly => None,
         });
@@ -226,6 +247,7 @@ impl Need {
     pub(crate) fn item(self) -> Option<Item> {
         match self {
             Need::Claude(version) => Pinned::find(version).map(Item::Claude),
+            Need::Sdk(sdk) => Some(Item::Sdk(sdk)),
             Need::Tool(tool) => Some(Item::Tool(tool)),
             Need::SecondUser | Need::Nightly => None,
         }
@@ -299,6 +321,19 @@ mod tests {
             assert_eq!(suite.env(), [require]);
             let module = format!("v{}::", pinned.version.replace('.', "_"));
             assert!(matches!(suite.work, Work::Tests(filter) if filter.contains(&module)));
+        }
+    }
+
+    #[test]
+    fn the_suite_of_the_sdks_requires_both_and_fetches_them() {
+        let suite = SUITES.iter().find(|suite| suite.name == "sdks").unwrap();
+        let require = (
+            "COUNTERSIGN_REQUIRE",
+            "sdk-python,sdk-typescript".to_owned(),
+        );
+        assert_eq!(suite.env(), [require]);
+        for sdk in [&PYTHON_SDK, &TYPESCRIPT_SDK] {
+            assert!(suite.items().contains(&Item::Sdk(sdk)));
         }
     }
 

@@ -168,6 +168,7 @@ fn unmet(suite: &Suite, fetched: &Fetched) -> Option<(Need, String)> {
                 Some(item) => fetched.why_missing(item).map(str::to_owned),
                 None => Some(format!("claude {version} is not among the pinned versions")),
             },
+            Need::Sdk(sdk) => fetched.why_missing(Item::Sdk(sdk)).map(str::to_owned),
             Need::Tool(tool) => fetched.why_missing(Item::Tool(tool)).map(str::to_owned),
             Need::SecondUser => no_second_user(),
             Need::Nightly => fuzz::no_nightly(),

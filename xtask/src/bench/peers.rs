@@ -1,21 +1,17 @@
 //! The other hosts: where their benchmark is, and getting them ready.
 //!
-//! Owns the copy of the benchmark in the target folder and the SDKs in the cache. Invariants: the benchmark's own folder is
+//! Owns the copy of the benchmark in the target folder. Invariants: the benchmark's own folder is
 //! only read; a peer that cannot be had is left out with a line, never an error.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use countersign_testkit::fetch::{InstalledSdk, PYTHON_SDK, Sdk, TYPESCRIPT_SDK};
 
 use super::runs::{self, Run, Step};
 use crate::out;
 use crate::process::Cmd;
 use crate::workspace::Workspace;
-
-const TYPESCRIPT: &str = "@anthropic-ai/claude-agent-sdk";
-const TYPESCRIPT_VERSION: &str = "0.3.325";
-const PYTHON: &str = "claude-agent-sdk";
-const PYTHON_VERSION: &str = "0.2.182";
 
 /// Built as the other hosts are: thin LTO, one unit.
 const PROFILE: &str = "dist";
@@ -48,8 +44,8 @@ impl Peers {
             script: source.join("run.sh"),
             work,
             host: build(workspace)?,
-            typescript: left_out("the TypeScript SDK", typescript(workspace)),
-            python: left_out("the Python SDK", python(workspace)),
+            typescript: sdk(workspace, &TYPESCRIPT_SDK).map(|found| found.package),
+            python: sdk(workspace, &PYTHON_SDK).map(|found| found.interpreter),
         })
     }
 
@@ -135,61 +131,14 @@ fn build(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     Ok(workspace.target.join(PROFILE).join(HOST))
 }
 
-fn left_out(who: &str, found: anyhow::Result<PathBuf>) -> Option<PathBuf> {
-    match found {
-        Ok(path) => Some(path),
+fn sdk(workspace: &Workspace, sdk: &Sdk) -> Option<InstalledSdk> {
+    match sdk.install(&workspace.cache, &mut |_| ()) {
+        Ok(found) => Some(found),
         Err(error) => {
-            out::note(format_args!("{who} is left out: {error:#}"));
+            out::note(format_args!("{} is left out: {error}", sdk.spec()));
             None
         }
     }
-}
-
-fn typescript(workspace: &Workspace) -> anyhow::Result<PathBuf> {
-    let folder = workspace
-        .cache
-        .join(format!("peers/typescript-{TYPESCRIPT_VERSION}"));
-    let package = folder.join("node_modules").join(TYPESCRIPT);
-    if !package.join("sdk.mjs").is_file() {
-        std::fs::create_dir_all(&folder)?;
-        // Without the CLI that it would bring along.
-        Cmd::new("npm")
-            .args([
-                "install",
-                "--omit=optional",
-                "--no-audit",
-                "--no-fund",
-                "--prefix",
-            ])
-            .arg(&folder)
-            .arg(format!("{TYPESCRIPT}@{TYPESCRIPT_VERSION}"))
-            .read()?;
-    }
-    Ok(package)
-}
-
-fn python(workspace: &Workspace) -> anyhow::Result<PathBuf> {
-    let folder = workspace
-        .cache
-        .join(format!("peers/python-{PYTHON_VERSION}"));
-    let python = folder.join("bin/python");
-    let has_sdk = || {
-        Cmd::new(&python)
-            .args(["-c", "import claude_agent_sdk"])
-            .read()
-    };
-    if has_sdk().is_err() {
-        Cmd::new("python3")
-            .args(["-m", "venv"])
-            .arg(&folder)
-            .read()?;
-        Cmd::new(&python)
-            .args(["-m", "pip", "install", "--quiet"])
-            .arg(format!("{PYTHON}=={PYTHON_VERSION}"))
-            .read()?;
-        has_sdk()?;
-    }
-    Ok(python)
 }
 
 #[cfg(test)]
