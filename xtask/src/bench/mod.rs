@@ -6,6 +6,7 @@
 
 mod page;
 mod peers;
+mod rehearsal;
 mod runs;
 mod speed;
 
@@ -24,6 +25,8 @@ pub(crate) enum Bench {
     Wire,
     /// The client as a host of a CLI that floods it, beside other SDKs
     Client,
+    /// The scripted CLI: lines a second into a pipe
+    Rehearsal,
 }
 
 /// Runs one benchmark. Whether it succeeded.
@@ -34,6 +37,7 @@ pub(crate) fn command(
 ) -> anyhow::Result<bool> {
     match bench {
         Bench::Wire => wire(workspace, args),
+        Bench::Rehearsal => rehearsal::command(workspace, args),
         Bench::Client => {
             let name = "cargo xtask bench client".to_owned();
             let args = [name].into_iter().chain(args.iter().cloned());
