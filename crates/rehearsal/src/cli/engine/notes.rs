@@ -464,6 +464,13 @@ impl Engine {
         }
     }
 
+    /// Where a sub-agent's own transcript lies: below a folder beside the session's.
+    pub(super) fn agent_transcript_path(&self, id: &str) -> String {
+        let session = self.transcript_path();
+        let folder = session.strip_suffix(".jsonl").unwrap_or(&session);
+        format!("{folder}/subagents/agent-{id}.jsonl")
+    }
+
     /// What was said before, of a session that goes on.
     pub(super) fn recall(&mut self, launch: &Launch) {
         let past = launch

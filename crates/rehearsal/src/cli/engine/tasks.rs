@@ -283,7 +283,7 @@ impl Engine {
             "stop_hook_active": false,
             "agent_id": agent.task_id,
             "agent_type": agent.kind,
-            "agent_transcript_path": self.transcript_path(),
+            "agent_transcript_path": self.agent_transcript_path(&agent.task_id),
             "last_assistant_message": self.talk(key).said,
             "background_tasks": [],
             "session_crons": [],
