@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getsid, kill_process, test_kill_process};
 
@@ -114,6 +114,35 @@ fn a_child_can_go_on_in_a_session_of_its_own() {
     assert_eq!(getsid(Some(left.0)).unwrap(), left.0);
     drop(left);
     process.rest();
+}
+
+#[test]
+fn stdin_can_be_read_slowly() {
+    let mut process = Process::in_turn("turn\n  read slowly 64K\n  say \"slow\"\n  wait forever");
+    process.until("assistant");
+    let mut stdin = process.stdin.take().unwrap();
+    let (sender, written) = mpsc::channel();
+    std::thread::spawn(move || {
+        let line = format!("{{\"type\":\"x\",\"pad\":\"{}\"}}\n", "x".repeat(32 * 1024));
+        for number in 0.. {
+            if stdin.write_all(line.as_bytes()).is_err() || sender.send(number).is_err() {
+                return;
+            }
+        }
+    });
+    // Two lines a second: what fits into pipe and buffer goes at once, the rest has to wait, and some of it gets through.
+    let first = Instant::now();
+    while written.recv_timeout(Duration::from_millis(300)).is_ok() {
+        assert!(
+            first.elapsed() < Duration::from_secs(20),
+            "it reads as fast as it can"
+        );
+    }
+    assert!(
+        written.recv_timeout(Duration::from_secs(20)).is_ok(),
+        "it reads nothing"
+    );
+    process.signal(Signal::KILL);
 }
 
 #[test]
