@@ -245,3 +245,33 @@ fn a_closed_stdout_is_an_end_while_the_process_goes_on() {
     process.user();
     assert_eq!(process.status().code(), Some(5));
 }
+
+#[test]
+fn a_signal_that_ends_it_ends_the_command_it_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let text =
+        "turn\n  tool Bash {\"command\":\"echo $$ > pid.tmp; mv pid.tmp pid; exec sleep 20\"}";
+    let mut process = Process::spawn(
+        command(text)
+            .args(["--allowedTools", "Bash"])
+            .current_dir(folder.path()),
+    );
+    process.user().until("tool_use");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let until = |what: &str, holds: &dyn Fn() -> bool| {
+        while !holds() {
+            assert!(Instant::now() < deadline, "{what}");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    };
+    let file = folder.path().join("pid");
+    until("the command did not start", &|| file.exists());
+    let pid = std::fs::read_to_string(&file).unwrap();
+    let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    assert!(test_kill_process(pid).is_ok());
+    kill_process(process.pid(), Signal::TERM).unwrap();
+    assert_eq!(process.status().code(), Some(143));
+    until("the command outlived it", &|| {
+        test_kill_process(pid).is_err()
+    });
+}

@@ -59,7 +59,8 @@ pub(super) fn run_stdio_as(
 ) -> io::Result<u8> {
     let started = Instant::now();
     let (events, arrived) = mpsc::sync_channel(WAITING);
-    watch_signals(&scenario, &events)?;
+    let hands = Hands::new(&launch);
+    watch_signals(&scenario, &events, &hands)?;
     let log = log
         .map(|path| File::options().create(true).append(true).open(path))
         .transpose()?;
@@ -68,7 +69,6 @@ pub(super) fn run_stdio_as(
     let lines = events.clone();
     std::thread::spawn(move || read_lines(&lines, voice.input, log, &gate));
 
-    let hands = Hands::new(&launch);
     let mut engine = Engine::new(scenario, launch);
     let mut body = Body {
         stdout: Some(match voice.printer {
@@ -304,7 +304,7 @@ fn die() -> ! {
 }
 
 #[cfg(unix)]
-fn watch_signals(scenario: &Scenario, events: &SyncSender<Event>) -> io::Result<()> {
+fn watch_signals(scenario: &Scenario, events: &SyncSender<Event>, hands: &Hands) -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
 
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -316,7 +316,7 @@ fn watch_signals(scenario: &Scenario, events: &SyncSender<Event>) -> io::Result<
     let mut hang_up = signal(SignalKind::hangup())?;
     drop(inside);
     let own_reaction = [Signal::Terminate, Signal::HangUp].map(|signal| scenario.reacts_to(signal));
-    let events = events.clone();
+    let (events, hands) = (events.clone(), hands.clone());
     std::thread::spawn(move || {
         runtime.block_on(async move {
             loop {
@@ -327,8 +327,14 @@ fn watch_signals(scenario: &Scenario, events: &SyncSender<Event>) -> io::Result<
                 };
                 match signal {
                     // At once, also when the player hangs in a write nobody reads.
-                    Signal::Terminate if !own_reaction[0] => std::process::exit(143),
-                    Signal::HangUp if !own_reaction[1] => std::process::exit(129),
+                    Signal::Terminate if !own_reaction[0] => {
+                        hands.stop_all();
+                        std::process::exit(143)
+                    }
+                    Signal::HangUp if !own_reaction[1] => {
+                        hands.stop_all();
+                        std::process::exit(129)
+                    }
                     signal => {
                         // A full queue means a busy player; the signal is lost, as an ignored one would be.
                         let _ = events.try_send(Event::Signal(signal));
@@ -341,6 +347,6 @@ fn watch_signals(scenario: &Scenario, events: &SyncSender<Event>) -> io::Result<
 }
 
 #[cfg(not(unix))]
-fn watch_signals(_: &Scenario, _: &SyncSender<Event>) -> io::Result<()> {
+fn watch_signals(_: &Scenario, _: &SyncSender<Event>, _: &Hands) -> io::Result<()> {
     Ok(())
 }
