@@ -56,7 +56,7 @@ pub(super) fn command(workspace: &Workspace, args: &[String]) -> anyhow::Result<
     }
     let (played, copied) = (median(&mut played), median(&mut copied));
     let rate = lines as f64 / played.as_secs_f64();
-    out::say(&format!(
+    out::say(format!(
         "{lines} lines, {bytes} bytes in {:.1} ms: {:.2} million lines a second (goal 1.00: {})\n\
          as many bytes copied into cat by head: {:.1} ms, {:.1} x as fast",
         played.as_secs_f64() * 1e3,
