@@ -321,9 +321,8 @@ fn look_around(
     options: &Options,
     version: Version,
 ) -> Result<Launch, GroundError> {
-    let mut flags = Flags::read(launch.arguments.iter().map(String::as_str));
+    let mut flags = Flags::of(options);
     // What a flag named was read already.
-    flags.settings = options.settings.clone();
     let agents = Some(&options.loaded.agents).filter(|agents| !agents.is_empty());
     flags.agents = agents.map(|agents| Value::Object(agents.clone()).to_string());
     let is_object =

@@ -21,6 +21,11 @@ impl Engine {
             }
             Admitted::Fatal(_) | Admitted::Ignored => return,
         };
+        if self.flags.awaits_initialize && !self.initialized && !is_initialize(&message) {
+            let text = "Error: --await-initialize requires the initialize control request as the first stdin line, and the first line is a different message.\n";
+            self.out.push(Output::Stderr(text.as_bytes().to_vec()));
+            return self.exit(1);
+        }
         let number = self.next_line;
         self.next_line += 1;
         self.inbox.push_back((number, message.clone()));
@@ -92,4 +97,8 @@ impl Engine {
         let uuids = self.queue.iter().filter_map(UserMessage::uuid);
         uuids.map(Value::from).collect()
     }
+}
+
+fn is_initialize(message: &Value) -> bool {
+    message["type"] == "control_request" && message["request"]["subtype"] == "initialize"
 }

@@ -41,7 +41,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::args;
+use super::args::{self, Refusal};
 use super::cast::Cast;
 use super::disk::{Agents, Commands, Scribe, Settings};
 use super::flags::Flags;
@@ -94,6 +94,8 @@ pub struct Engine {
     commands: Option<Commands>,
     flags_of_env: FlagsOfEnv,
     warnings: Vec<String>,
+    /// Why nothing is played: said at the start.
+    refusal: Option<Refusal>,
     seed: u64,
     initialized: bool,
     hooks: Value,
@@ -166,7 +168,11 @@ impl Engine {
         let version = scenario.header.version;
         let cast = Cast::of(version);
         let arguments = scenario.header.flags.iter().chain(&launch.arguments);
-        let flags = Flags::read(arguments.map(String::as_str));
+        let arguments: Vec<String> = arguments.cloned().collect();
+        let (flags, refusal) = match Flags::read(&arguments, version) {
+            Ok(flags) => (flags, None),
+            Err(refusal) => (Flags::default(), Some(refusal)),
+        };
         let mut ids = Ids::new(launch.seed);
         let past = launch
             .ground
@@ -211,6 +217,7 @@ impl Engine {
                 .as_ref()
                 .map(|ground| ground.settings.clone())
                 .unwrap_or_default(),
+            refusal,
             warnings: launch
                 .ground
                 .as_ref()
@@ -319,6 +326,11 @@ impl Engine {
     }
 
     fn start(&mut self) {
+        if let Some(refusal) = self.refusal.take() {
+            self.write(refusal.stdout.into_bytes());
+            self.out.push(Output::Stderr(refusal.stderr.into_bytes()));
+            return self.exit(refusal.code);
+        }
         for warning in std::mem::take(&mut self.warnings) {
             self.out
                 .push(Output::Stderr(format!("{warning}\n").into_bytes()));

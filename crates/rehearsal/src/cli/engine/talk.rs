@@ -217,12 +217,15 @@ impl Engine {
         let Some(most) = self.flags.max_turns else {
             return true;
         };
-        if self.talk(MAIN).requests < most {
+        if (self.talk(MAIN).requests as f64) < most {
             return true;
         }
         self.end_limited(
             "error_max_turns",
-            format!("Reached maximum number of turns ({most})"),
+            format!(
+                "Reached maximum number of turns ({})",
+                args::show_number(most)
+            ),
         );
         false
     }
