@@ -163,6 +163,18 @@ fn names(kind: &Value) -> Vec<&str> {
     }
 }
 
+/// What a value is called in the CLI's complaints.
+pub(in crate::cli) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 fn has_type(kind: &Value, value: &Value) -> bool {
     names(kind).iter().any(|name| match *name {
         "object" => value.is_object(),

@@ -69,17 +69,18 @@ pub(super) fn decide(script: &Script, used: &mut Used, vars: &mut Vars, ask: &As
             reply_line: None,
             unexpected: None,
         },
-        Choice::ScriptAtEnd => {
-            let count = script.replies.len();
-            let why = format!(
-                "the script is at its end; replies in it: {count}, and this request needs one more"
-            );
-            Decision::refused(why, ask.digest)
-        }
+        Choice::ScriptAtEnd => Decision::refused(at_end(script), ask.digest),
     }
 }
 
-fn scripted(reply: &Reply, vars: &mut Vars, ask: &Ask, form: Form) -> Result<Rendered, String> {
+/// Why there is no reply any more.
+pub(super) fn at_end(script: &Script) -> String {
+    let count = script.replies.len();
+    format!("the script is at its end; replies in it: {count}, and this request needs one more")
+}
+
+/// Takes the values that the reply wants from the request; the error says which is not there.
+pub(super) fn take_values(reply: &Reply, vars: &mut Vars, ask: &Ask) -> Result<(), String> {
     for take in &reply.takes {
         let found = ask.between(&take.after, &take.until).ok_or_else(|| {
             format!(
@@ -92,7 +93,11 @@ fn scripted(reply: &Reply, vars: &mut Vars, ask: &Ask, form: Form) -> Result<Ren
     // The check at load goes by the order in the script; replies with a condition may come in another.
     reply
         .check(|name| vars.contains_key(name))
-        .map_err(|error| format!("script {error}"))?;
+        .map_err(|error| format!("script {error}"))
+}
+
+fn scripted(reply: &Reply, vars: &mut Vars, ask: &Ask, form: Form) -> Result<Rendered, String> {
+    take_values(reply, vars, ask)?;
     let context = Context {
         model: &ask.model,
         digest: ask.digest,

@@ -11,7 +11,7 @@ use super::ask::Ask;
 use super::choose::{self, Choice, Used};
 use super::message::expand;
 use super::script::{Script, Step, UnknownVariable, Usage};
-use super::{Vars, api_error, template};
+use super::{Vars, api_error, decide, template};
 
 /// A script that is being asked.
 #[derive(Debug)]
@@ -95,27 +95,11 @@ impl Inline {
         let place = match choose::choose(&self.script, &self.vars, &mut self.used, &ask) {
             Choice::Reply(place) => place,
             Choice::SideDefault => return Ok(Spoken::default()),
-            Choice::ScriptAtEnd => {
-                let count = self.script.replies.len();
-                return Err(format!(
-                    "the script is at its end; replies in it: {count}, and this request needs one more"
-                ));
-            }
+            Choice::ScriptAtEnd => return Err(decide::at_end(&self.script)),
         };
         let reply = &self.script.replies[place];
-        for take in &reply.takes {
-            let found = ask.between(&take.after, &take.until).ok_or_else(|| {
-                format!(
-                    "script {}: nothing in the request stands between {:?} and {:?}",
-                    take.at, take.after, take.until
-                )
-            })?;
-            self.vars.insert(take.name.clone(), found.to_owned());
-        }
+        decide::take_values(reply, &mut self.vars, &ask)?;
         let vars = &self.vars;
-        reply
-            .check(|name| vars.contains_key(name))
-            .map_err(|error| format!("script {error}"))?;
         let parts = reply.steps.iter().filter_map(|step| part(step, vars));
         Ok(Spoken {
             parts: parts.collect(),

@@ -4,6 +4,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::cli::schema::kind;
+
 /// What a field of an agent must be.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
@@ -183,15 +185,4 @@ pub(super) fn expected(what: &str, received: &Value) -> String {
         "Invalid input: expected {what}, received {}",
         kind(received)
     )
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::files;
 use super::places::{Places, text};
+use crate::cli::schema::kind;
 use crate::cli::source::Source;
 
 /// Which settings files are read: `--setting-sources`.
@@ -251,17 +252,6 @@ fn checked(content: &str) -> Result<Value, Vec<(&'static str, String)>> {
         Ok(settings)
     } else {
         Err(faults)
-    }
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 

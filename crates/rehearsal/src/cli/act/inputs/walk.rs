@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::issue::{Issue, Step};
 use super::shapes::{Field, Kind, Need, Others, Shape};
+use crate::cli::schema::kind as received;
 
 /// The fields that are taken. What is wrong is added to the issues, in the order of the shape.
 pub(super) fn object(
@@ -149,17 +150,6 @@ fn expected(kind: &Kind) -> &'static str {
         Kind::Flag => "boolean",
         Kind::List(..) => "array",
         Kind::Object(_) => "object",
-    }
-}
-
-fn received(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 
