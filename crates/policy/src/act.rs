@@ -1,0 +1,363 @@
+//! What a call would do, act by act.
+//!
+//! Owns the taking apart: a shell text becomes its commands, its redirections and the paths its words name; a file tool
+//! becomes the file. Rules are held against acts, never against texts. Invariant: what cannot be read is said in
+//! `unclear`, and such a call is not allowed.
+
+use std::path::{Path, PathBuf};
+
+use crate::call::Call;
+use crate::path::{Target, Touch};
+use crate::place::Place;
+use crate::ruin;
+use crate::rule::todays_name;
+use crate::shell::{self, Folder, Redirect, Simple, Word};
+
+/// What a call would do.
+#[derive(Debug, Clone, Default)]
+pub struct Acts {
+    /// One after the other.
+    pub list: Vec<Act>,
+    /// Why some of it cannot be read.
+    pub unclear: Vec<String>,
+}
+
+/// One thing that a call would do.
+#[derive(Debug, Clone)]
+pub enum Act {
+    /// Runs a simple command.
+    Run(Simple),
+    /// Reads or writes a file: a file tool, or a redirection.
+    File {
+        /// What is done to it.
+        touch: Touch,
+        /// Which.
+        target: Target,
+    },
+    /// Searches a folder.
+    Search {
+        /// Which.
+        folder: Target,
+        /// Whether contents of files are shown, not names only.
+        shows_contents: bool,
+    },
+    /// A command names what may be a path. That opens nothing; a rule may forbid it.
+    Name(Named),
+    /// Fetches from a host; `None` where the address cannot be read.
+    Fetch {
+        /// The host, in small letters.
+        host: Option<String>,
+    },
+    /// Uses the tool, which is all that can be said.
+    Use,
+}
+
+/// A word of a command that may be a path.
+#[derive(Debug, Clone)]
+pub struct Named {
+    /// The word, as written.
+    pub word: String,
+    /// What may be done to it: commands that are known to read only read.
+    pub touch: Touch,
+    /// What it is.
+    pub what: NamedWhat,
+    /// Whether the command reads the files of whole folders.
+    pub is_recursive: bool,
+    /// Whether the command takes away what it names.
+    pub is_taken: bool,
+}
+
+/// What a word of a command may be as a path.
+#[derive(Debug, Clone)]
+pub enum NamedWhat {
+    /// This path.
+    Path(Target),
+    /// What the shell makes of this pattern, in this folder.
+    Pattern(PathBuf),
+    /// Not known before it runs.
+    Unknown,
+}
+
+impl Act {
+    /// The act in a few words, as the person knows it: the command, the file.
+    pub fn shown(&self, tool: &str) -> String {
+        match self {
+            Act::Run(simple) => simple.text.clone(),
+            Act::File { target, .. } => target.shown.clone(),
+            Act::Search { folder, .. } => folder.shown.clone(),
+            Act::Name(named) => named.word.clone(),
+            Act::Fetch { host } => host.clone().unwrap_or_else(|| tool.to_owned()),
+            Act::Use => tool.to_owned(),
+        }
+    }
+
+    /// Whether an allow is needed for it. Names only forbid.
+    pub fn needs_allow(&self) -> bool {
+        !matches!(self, Act::Name(_))
+    }
+}
+
+/// Takes a call apart.
+pub fn acts(call: &Call, place: &Place<'_>) -> Acts {
+    let file = |touch, field: &str| one_file(call, place, touch, field);
+    match todays_name(&call.tool) {
+        "Bash" | "Monitor" => match call.text("command") {
+            Some(command) => shell_acts(command, place),
+            None => unreadable("the call has no command"),
+        },
+        "Read" => file(Touch::Read, "file_path"),
+        "NotebookRead" => file(Touch::Read, "notebook_path"),
+        "Write" | "Edit" | "MultiEdit" => file(Touch::Write, "file_path"),
+        "NotebookEdit" => file(Touch::Write, "notebook_path"),
+        "LS" => search(call, place, false),
+        "Glob" => search(call, place, false),
+        "Grep" => {
+            let mode = call.text("output_mode").unwrap_or("files_with_matches");
+            search(call, place, mode == "content")
+        }
+        "WebFetch" => Acts::only(Act::Fetch {
+            host: call.text("url").and_then(host_of),
+        }),
+        _ => match call.input.is_object() {
+            true => Acts::only(Act::Use),
+            false => unreadable("the input of the call cannot be read"),
+        },
+    }
+}
+
+impl Acts {
+    fn only(act: Act) -> Self {
+        Self {
+            list: vec![act],
+            unclear: Vec::new(),
+        }
+    }
+}
+
+fn unreadable(why: &str) -> Acts {
+    Acts {
+        list: Vec::new(),
+        unclear: vec![why.to_owned()],
+    }
+}
+
+fn one_file(call: &Call, place: &Place<'_>, touch: Touch, field: &str) -> Acts {
+    match call.text(field) {
+        Some(path) if !path.is_empty() => Acts::only(Act::File {
+            touch,
+            target: Target::of(path, place.cwd, place),
+        }),
+        _ => unreadable("the call names no file"),
+    }
+}
+
+/// A search in a folder: that of `path`, and for a pattern that leads elsewhere by itself that one, too.
+fn search(call: &Call, place: &Place<'_>, shows_contents: bool) -> Acts {
+    let is_text = |field: &str| {
+        call.input
+            .get(field)
+            .is_none_or(|value| value.is_string() || value.is_null())
+    };
+    if !call.input.is_object() || !is_text("path") || !is_text("pattern") {
+        return unreadable("the input of the search cannot be read");
+    }
+    let given = call
+        .text("path")
+        .filter(|path| !path.is_empty())
+        .unwrap_or(".");
+    let folder = Target::of(given, place.cwd, place);
+    let mut acts = Vec::new();
+    if call.tool == "Glob"
+        && let Some(start) = call.text("pattern").and_then(leading_folder)
+    {
+        let folder = Target::of(&start, &folder.lexical, place);
+        acts.push(Act::Search {
+            folder,
+            shows_contents,
+        });
+    }
+    acts.push(Act::Search {
+        folder,
+        shows_contents,
+    });
+    Acts {
+        list: acts,
+        unclear: Vec::new(),
+    }
+}
+
+/// The folder that a pattern leads to by itself: `/etc/*` and `../x/*` look elsewhere.
+fn leading_folder(pattern: &str) -> Option<String> {
+    if !pattern.starts_with(['/', '~']) && !pattern.contains("..") {
+        return None;
+    }
+    let plain: Vec<&str> = pattern
+        .split('/')
+        .take_while(|part| !part.contains(['*', '?', '[', '{']))
+        .collect();
+    Some(match plain.as_slice() {
+        [] | [""] => "/".to_owned(),
+        parts => parts.join("/"),
+    })
+}
+
+fn shell_acts(command: &str, place: &Place<'_>) -> Acts {
+    let reading = shell::read(command);
+    let mut acts = Acts {
+        list: Vec::new(),
+        unclear: reading.unclear,
+    };
+    for simple in reading.commands {
+        let names = named(&simple, place);
+        acts.list.push(Act::Run(simple));
+        acts.list.extend(names);
+    }
+    for redirect in &reading.redirects {
+        match redirected(redirect, place) {
+            Ok(act) => acts.list.push(act),
+            Err(why) => acts.unclear.push(why),
+        }
+    }
+    if acts.list.is_empty() && acts.unclear.is_empty() {
+        acts.unclear.push("there is no command in it".to_owned());
+    }
+    acts
+}
+
+/// Where relative paths of a command lead.
+fn folder_of(folder: &Folder, place: &Place<'_>) -> Option<PathBuf> {
+    match folder {
+        Folder::Start => Some(place.cwd.to_path_buf()),
+        Folder::Into(path) => Some(Target::of(path, place.cwd, place).lexical),
+        Folder::Unknown => None,
+    }
+}
+
+fn named(simple: &Simple, place: &Place<'_>) -> Vec<Act> {
+    let touch = match simple.only_reads() {
+        true => Touch::Read,
+        false => Touch::Write,
+    };
+    let folder = folder_of(&simple.folder, place);
+    let is_recursive = simple.reads_folders();
+    let is_taken = ruin::takes_away(simple);
+    let mut names: Vec<Act> = Vec::new();
+    for word in simple.names() {
+        let what = what_is_named(&word, folder.as_deref(), place);
+        names.push(Act::Name(Named {
+            word: word_text(&word),
+            touch,
+            what,
+            is_recursive,
+            is_taken,
+        }));
+    }
+    if is_recursive && let Some(folder) = folder {
+        let here = Target::of(".", &folder, place);
+        let word = ".".to_owned();
+        names.push(Act::Name(Named {
+            word,
+            touch: Touch::Read,
+            what: NamedWhat::Path(here),
+            is_recursive,
+            is_taken: false,
+        }));
+    }
+    names
+}
+
+fn what_is_named(word: &Word, folder: Option<&Path>, place: &Place<'_>) -> NamedWhat {
+    match (word, folder) {
+        (Word::Literal(text), _) if text.starts_with(['/', '~']) => {
+            NamedWhat::Path(Target::of(text, place.cwd, place))
+        }
+        (Word::Literal(text), Some(folder)) => NamedWhat::Path(Target::of(text, folder, place)),
+        (Word::Glob(text), _) if text.starts_with('/') => NamedWhat::Pattern(PathBuf::from("/")),
+        (Word::Glob(_), Some(folder)) => NamedWhat::Pattern(folder.to_path_buf()),
+        _ => NamedWhat::Unknown,
+    }
+}
+
+fn word_text(word: &Word) -> String {
+    match word {
+        Word::Literal(text) | Word::Glob(text) | Word::Unknown(text) => text.clone(),
+    }
+}
+
+fn redirected(redirect: &Redirect, place: &Place<'_>) -> Result<Act, String> {
+    let touch = match redirect.writes {
+        true => Touch::Write,
+        false => Touch::Read,
+    };
+    let unclear = || {
+        format!(
+            "where `{}` leads is not known before it runs",
+            redirect.text
+        )
+    };
+    let Word::Literal(path) = &redirect.target else {
+        return Err(unclear());
+    };
+    let folder = match folder_of(&redirect.folder, place) {
+        Some(folder) => folder,
+        None if path.starts_with(['/', '~']) => place.cwd.to_path_buf(),
+        None => return Err(unclear()),
+    };
+    Ok(Act::File {
+        touch,
+        target: Target::of(path, &folder, place),
+    })
+}
+
+/// The host of an address, in small letters, without user and port. `None` for whatever two readers might read as two
+/// different hosts.
+fn host_of(url: &str) -> Option<String> {
+    let rest = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"))?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    if authority.contains(|c: char| {
+        c.is_whitespace() || c.is_control() || matches!(c, '\\' | '@' | '%') || !c.is_ascii()
+    }) {
+        return None;
+    }
+    let host = match authority.strip_prefix('[') {
+        Some(v6) => v6.split_once(']')?.0,
+        None => authority.split(':').next()?,
+    };
+    let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+    (!host.is_empty()).then_some(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_read_or_it_is_none() {
+        for (url, host) in [
+            ("https://docs.example/a?b#c", Some("docs.example")),
+            ("http://Docs.Example:8080", Some("docs.example")),
+            ("https://docs.example./x", Some("docs.example")),
+            ("https://[::1]:80/", Some("::1")),
+            ("https://good.example@evil.example/", None),
+            ("https://good.example\\@evil.example/", None),
+            ("https://good.example%2eevil.example/", None),
+            ("https://gооd.example/", None),
+            ("ftp://docs.example/", None),
+            ("docs.example", None),
+            ("https:///x", None),
+        ] {
+            assert_eq!(host_of(url).as_deref(), host, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_leads_elsewhere_is_followed() {
+        assert_eq!(leading_folder("src/**/*.rs"), None);
+        assert_eq!(leading_folder("/etc/*.conf").as_deref(), Some("/etc"));
+        assert_eq!(leading_folder("/*").as_deref(), Some("/"));
+        assert_eq!(leading_folder("../x/*.rs").as_deref(), Some("../x"));
+        assert_eq!(leading_folder("~/.ssh/*").as_deref(), Some("~/.ssh"));
+    }
+}

@@ -1,0 +1,400 @@
+//! Commands in which another one may hide.
+//!
+//! Owns the runners that are not looked through: interpreters with inline code or fed by a pipe, remote shells, programs
+//! with an option that runs something. Invariant: a rule that denies may be meant by any of them, so they are asked about.
+
+use super::wrap::base;
+use super::{Word, sed};
+
+/// Whatever they are given, they run it somewhere.
+const RUNNERS: [&str; 61] = [
+    "-",
+    "aa-exec",
+    "at",
+    "batch",
+    "bunx",
+    "chpst",
+    "chroot",
+    "chrt",
+    "compgen",
+    "concurrently",
+    "crontab",
+    "cross-env",
+    "daemonize",
+    "dotenv",
+    "doas",
+    "entr",
+    "expect",
+    "fakeroot",
+    "fc",
+    "firejail",
+    "flock",
+    "foreach",
+    "gdb",
+    "gosu",
+    "lldb",
+    "ltrace",
+    "mosh",
+    "nix-shell",
+    "noglob",
+    "nocorrect",
+    "nodemon",
+    "npx",
+    "nsenter",
+    "numactl",
+    "parallel",
+    "pkexec",
+    "pnpx",
+    "proot",
+    "repeat",
+    "runuser",
+    "screen",
+    "script",
+    "setarch",
+    "setpriv",
+    "softlimit",
+    "ssh",
+    "sshpass",
+    "start-stop-daemon",
+    "strace",
+    "su-exec",
+    "systemd-run",
+    "taskset",
+    "tmux",
+    "unbuffer",
+    "unshare",
+    "uvx",
+    "valgrind",
+    "watch",
+    "xvfb-run",
+    "zargs",
+    "zsystem",
+];
+
+/// With this subcommand, they run what follows.
+const SUBCOMMANDS: [(&str, &[&str]); 27] = [
+    ("asdf", &["exec"]),
+    ("aws-vault", &["exec"]),
+    ("bun", &["x", "exec"]),
+    ("bundle", &["exec"]),
+    ("conda", &["run"]),
+    ("deno", &["eval", "repl"]),
+    ("direnv", &["exec"]),
+    ("docker", &["exec", "run"]),
+    ("doppler", &["run"]),
+    ("docker-compose", &["exec", "run"]),
+    ("hatch", &["run"]),
+    ("kubectl", &["exec", "run", "debug"]),
+    ("mise", &["exec", "x", "run"]),
+    ("nerdctl", &["exec", "run"]),
+    ("nix", &["run", "shell", "develop"]),
+    ("npm", &["exec", "x"]),
+    ("oc", &["exec", "run", "rsh"]),
+    ("op", &["run"]),
+    ("pipenv", &["run"]),
+    ("pipx", &["run"]),
+    ("pnpm", &["exec", "dlx"]),
+    ("podman", &["exec", "run"]),
+    ("poetry", &["run"]),
+    ("pyenv", &["exec"]),
+    ("rye", &["run"]),
+    ("uv", &["run", "tool"]),
+    ("yarn", &["exec", "dlx"]),
+];
+
+/// Options that run something, by their beginning.
+const OPTIONS: [(&str, &[&str]); 24] = [
+    ("busctl", &["--"]),
+    ("cargo", &["--config"]),
+    ("ctags", &["--options"]),
+    ("ed", &["!"]),
+    (
+        "emacs",
+        &["--eval", "-eval", "--load", "-l", "--batch", "-f"],
+    ),
+    ("ex", &["-c", "+", "--cmd"]),
+    ("fd", &["-x", "-X", "--exec", "--exec-b"]),
+    ("fdfind", &["-x", "-X", "--exec"]),
+    ("fzf", &["--preview", "--bind"]),
+    ("gmake", &["--eval", "SHELL", "-f-", "--file=-"]),
+    ("jobs", &["-x"]),
+    ("make", &["--eval", "SHELL", "-f-", "--file=-"]),
+    ("man", &["-P", "-H", "--pager", "--html"]),
+    ("nvim", &["-c", "+", "--cmd", "-S", "-u"]),
+    ("rg", &["--pre", "--hostname-bin"]),
+    ("rsync", &["-e", "--rsh", "--rsync-path"]),
+    ("scp", &["-S", "-o", "-F"]),
+    ("sftp", &["-S", "-o", "-F", "-b", "-s"]),
+    ("sort", &["--compress-p"]),
+    ("split", &["--filter"]),
+    (
+        "tar",
+        &[
+            "--to-command",
+            "--checkpoint-action",
+            "-I",
+            "--use-compress",
+            "--rsh",
+            "-F",
+            "--info-script",
+            "--new-volume",
+        ],
+    ),
+    ("vi", &["-c", "+", "--cmd", "-S", "-u"]),
+    ("vim", &["-c", "+", "--cmd", "-S", "-u"]),
+    ("zip", &["-TT", "--unzip-command"]),
+];
+
+/// Interpreters, with the letters and long options of inline code.
+const INTERPRETERS: [(&str, &str, &[&str]); 31] = [
+    ("bun", "ep", &["--eval", "--print", "--preload"]),
+    ("csh", "c", &[]),
+    ("elixir", "eS", &["--eval", "--rpc-eval"]),
+    ("elvish", "c", &[]),
+    ("erl", "", &["-eval", "-s", "-run"]),
+    ("fish", "cC", &["--command", "--init-command"]),
+    ("groovy", "e", &[]),
+    ("guile", "ce", &[]),
+    ("irb", "rI", &[]),
+    ("jshell", "", &[]),
+    ("julia", "eEL", &["--eval", "--print", "--load"]),
+    ("lua", "el", &[]),
+    ("luajit", "el", &[]),
+    (
+        "node",
+        "epr",
+        &["--eval", "--print", "--require", "--import", "--loader"],
+    ),
+    (
+        "nodejs",
+        "epr",
+        &["--eval", "--print", "--require", "--import", "--loader"],
+    ),
+    ("nu", "ce", &["--commands", "--execute"]),
+    ("osascript", "e", &[]),
+    ("perl", "eEMmd", &[]),
+    ("php", "rBREd", &["--run", "--process"]),
+    ("powershell", "cCeE", &[]),
+    ("pwsh", "cCeE", &[]),
+    ("pypy", "c", &[]),
+    ("python", "c", &[]),
+    ("racket", "ef", &["--eval"]),
+    ("R", "ef", &["--file"]),
+    ("Rscript", "e", &[]),
+    ("ruby", "er", &[]),
+    ("scala", "e", &[]),
+    ("tclsh", "", &[]),
+    ("tcsh", "c", &[]),
+    ("xonsh", "c", &[]),
+];
+
+/// Reserved words: as a name of a command they stand after `time`, where another parser looks for a command.
+const RESERVED: [&str; 17] = [
+    "!", "{", "}", "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done",
+    "case", "esac", "select", "function",
+];
+
+/// Why a denied command may hide in this one.
+pub(super) fn why(words: &[Word]) -> Option<String> {
+    let Some(name) = words[0].literal() else {
+        return Some("its command is known only when it runs".to_owned());
+    };
+    let name = base(name);
+    // After `time`, an assignment stands before the command.
+    if name.contains('=') || RESERVED.contains(&name) || name.is_empty() {
+        return Some(format!("`{name}` is an odd name for a command"));
+    }
+    let arguments = &words[1..];
+    let runs = || Some(format!("`{name}` runs what it is given"));
+    if RUNNERS.contains(&name) && !arguments.is_empty() {
+        return runs();
+    }
+    let row = SUBCOMMANDS.iter().find(|(tool, _)| *tool == name);
+    if row.is_some_and(|(_, subcommands)| {
+        let may = |word: &Word| {
+            word.literal()
+                .is_none_or(|text| subcommands.contains(&text))
+        };
+        let is_operand = |word: &&Word| !word.shown().starts_with('-');
+        arguments.iter().filter(is_operand).take(3).any(may)
+    }) {
+        return runs();
+    }
+    let row = OPTIONS.iter().find(|(tool, _)| *tool == name);
+    if row.is_some_and(|(_, options)| has_option(arguments, options)) {
+        return Some(format!("`{name}` has an option that runs something"));
+    }
+    match name {
+        "awk" | "gawk" | "mawk" | "nawk" => awk(arguments),
+        "sed" | "gsed" => sed::runs(arguments),
+        "git" => git(arguments),
+        "psql" | "mysql" | "sqlite3" | "mariadb" | "duckdb" => database(name, arguments),
+        _ => interpreter(name, arguments),
+    }
+}
+
+/// Whether an option is there, also by a beginning of its long name, or a word may be one.
+fn has_option(arguments: &[Word], options: &[&str]) -> bool {
+    arguments.iter().any(|word| {
+        let text = word.shown();
+        let is_option = options.iter().any(|option| {
+            let name = text.split('=').next().unwrap_or(text);
+            text.starts_with(option)
+                || (name.len() > 4 && option.starts_with("--") && option.starts_with(name))
+        });
+        is_option || (matches!(word, Word::Unknown(_)) && text.starts_with(['$', '`']))
+    })
+}
+
+fn interpreter(name: &str, arguments: &[Word]) -> Option<String> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let (_, letters, long) = INTERPRETERS.iter().find(|(tool, ..)| *tool == stem)?;
+    let inline = || Some(format!("`{name}` runs code that it is given"));
+    let mut is_asked = false;
+    for word in arguments {
+        let Some(text) = word.literal() else {
+            return inline();
+        };
+        match text {
+            "--version" | "-V" | "--help" | "-h" => is_asked = true,
+            "-v" if stem != "perl" => is_asked = true,
+            "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => return inline(),
+            "-m" if stem == "python" || stem == "pypy" => return module(arguments, name),
+            _ if text.starts_with("--") => {
+                let option = text.split('=').next().unwrap_or(text);
+                if long.iter().any(|known| known.starts_with(option)) {
+                    return inline();
+                }
+            }
+            _ if long.contains(&text) => return inline(),
+            _ if text.starts_with('-') && text[1..].contains(|c| letters.contains(c)) => {
+                return inline();
+            }
+            _ if text.starts_with('-') => {}
+            _ => return None,
+        }
+    }
+    match is_asked {
+        true => None,
+        false => Some(format!("`{name}` runs what it reads")),
+    }
+}
+
+fn module(arguments: &[Word], name: &str) -> Option<String> {
+    let at = arguments
+        .iter()
+        .position(|word| word.literal() == Some("-m"))?;
+    match arguments.get(at + 1).and_then(Word::literal) {
+        Some("timeit" | "code" | "pdb" | "IPython" | "cProfile" | "trace") | None => {
+            Some(format!("`{name}` runs code that it is given"))
+        }
+        Some(_) => None,
+    }
+}
+
+/// A program that neither writes nor runs is all in its text.
+fn awk(arguments: &[Word]) -> Option<String> {
+    let risk = || Some("an `awk` program may run a command".to_owned());
+    let mut rest = arguments.iter();
+    while let Some(word) = rest.next() {
+        let text = match word.literal() {
+            Some(text) => text,
+            None => return risk(),
+        };
+        match text {
+            "-F" | "-v" => {
+                rest.next();
+            }
+            "--version" => return None,
+            _ if text.starts_with("-F") || text.starts_with("-v") => {}
+            _ if text.starts_with('-') => return risk(),
+            _ => {
+                let is_calm = !text.contains(['|', '>', '@'])
+                    && !text.contains("system")
+                    && !text.contains("getline")
+                    && !text.contains("close");
+                return (!is_calm).then(risk).flatten();
+            }
+        }
+    }
+    risk()
+}
+
+fn git(arguments: &[Word]) -> Option<String> {
+    let risk = || Some("`git` is told what to run by an option".to_owned());
+    let options = [
+        "-c",
+        "--config-env",
+        "--exec-path",
+        "--ext-diff",
+        "--upload-pack",
+        "--receive-pack",
+        "--exec",
+        "-x",
+        "-O",
+        "--open-files-in-pager",
+        "--extcmd",
+        "--tool",
+        "--template",
+    ];
+    let global = |word: &&Word| word.shown().starts_with('-') || word.literal().is_none();
+    if arguments
+        .iter()
+        .take_while(global)
+        .any(|word| word.literal().is_none())
+    {
+        return Some("a word of `git` is known only when it runs".to_owned());
+    }
+    let texts: Vec<&str> = arguments.iter().map(Word::shown).collect();
+    let runs_text = texts.windows(2).any(|pair| {
+        matches!(
+            pair,
+            ["bisect", "run"] | ["submodule", "foreach"] | ["hook", "run"]
+        )
+    });
+    let tools = ["filter-branch", "difftool", "mergetool", "for-each-repo"];
+    let is_option = |text: &&str| {
+        let name = text.split('=').next().unwrap_or(text);
+        options.iter().any(|option| match option.starts_with("--") {
+            true => name.len() > 4 && (option.starts_with(name) || name.starts_with(option)),
+            false => *text == *option,
+        })
+    };
+    let counts = |text: &&str| !matches!(*text, "-c" | "-x" | "-O") || is_global(&texts, text);
+    let has_option = texts.iter().any(|text| counts(text) && is_option(text))
+        || texts.contains(&"rebase") && texts.contains(&"-x")
+        || texts.contains(&"grep") && texts.iter().any(|text| text.starts_with("-O"));
+    match runs_text || has_option || tools.iter().any(|tool| texts.contains(tool)) {
+        true => risk(),
+        false => None,
+    }
+}
+
+/// Whether a word stands before the subcommand.
+fn is_global(texts: &[&str], wanted: &str) -> bool {
+    let mut rest = texts.iter();
+    while let Some(text) = rest.next() {
+        if *text == wanted {
+            return true;
+        }
+        match *text {
+            "-C" | "--git-dir" | "--work-tree" | "--namespace" => {
+                rest.next();
+            }
+            _ if text.starts_with('-') => {}
+            _ => return false,
+        }
+    }
+    false
+}
+
+fn database(name: &str, arguments: &[Word]) -> Option<String> {
+    let is_shell = arguments.iter().any(|word| {
+        let text = word.shown();
+        text.contains("\\!")
+            || text.contains(".shell")
+            || text.contains(".system")
+            || text.contains("system ")
+    });
+    is_shell.then(|| format!("`{name}` may run a command"))
+}

@@ -1,0 +1,419 @@
+//! The grammar of a text → what it would do, in order.
+//!
+//! Owns what flows from one command to the next: the folder, and whether names still mean what they meant. Invariant:
+//! where a folder or a name may or may not have changed, it counts as changed.
+
+use super::grammar::{Body, Entry, Link, List, Node, Placed, Redirected};
+use super::lex::{Inner, Piece};
+use super::wrap::{self, Step};
+use super::{
+    Folder, Outer, Reading, Redirect, Simple, Word, builtin, folder, grammar, hide, lex, vars,
+    witness,
+};
+
+/// So many texts may stand in one another: `sh -c` in `$(…)` in `eval`.
+const MOST_DEPTH: usize = 12;
+/// So many bytes are read, those of inner texts counted again.
+const MOST_BYTES: usize = 512 * 1024;
+/// So many commands are listed.
+const MOST_COMMANDS: usize = 2000;
+
+/// Reads a whole text.
+pub(super) fn read(text: &str) -> Reading {
+    let mut reader = Reader {
+        out: Reading::default(),
+        state: State {
+            folder: Folder::Start,
+            moved: None,
+            obstacle: None,
+        },
+        depth: 0,
+        bytes: 0,
+    };
+    reader.text(text, &Around::default());
+    let is_empty = reader.out.commands.is_empty() && reader.out.redirects.is_empty();
+    if is_empty && reader.out.unclear.is_empty() {
+        reader.unclear("it has no command");
+    }
+    reader.out
+}
+
+/// What flows from one command to the next.
+#[derive(Debug, Clone, PartialEq)]
+struct State {
+    folder: Folder,
+    /// Where a `cd` leads, if it succeeds.
+    moved: Option<Folder>,
+    obstacle: Option<String>,
+}
+
+/// What a command stands in.
+#[derive(Debug, Clone, Default)]
+struct Around {
+    through: Vec<String>,
+    outer: Vec<Outer>,
+    obstacle: Option<String>,
+    folder: Option<Folder>,
+}
+
+impl Around {
+    fn with(&self, label: impl Into<String>) -> Around {
+        let mut around = self.clone();
+        around.through.push(label.into());
+        around
+    }
+}
+
+struct Reader {
+    out: Reading,
+    state: State,
+    depth: usize,
+    bytes: usize,
+}
+
+impl Reader {
+    fn unclear(&mut self, why: impl Into<String>) {
+        let why = why.into();
+        if self.out.unclear.len() < 20 && !self.out.unclear.contains(&why) {
+            self.out.unclear.push(why);
+        }
+    }
+
+    fn text(&mut self, text: &str, around: &Around) {
+        self.bytes += text.len();
+        if self.depth >= MOST_DEPTH || self.bytes > MOST_BYTES {
+            return self.unclear("texts stand in one another too deeply");
+        }
+        self.depth += 1;
+        let parsed = lex::lex(text).and_then(|(tokens, problems)| {
+            let list = grammar::parse(text, tokens)?;
+            Ok((list, problems))
+        });
+        match parsed {
+            Ok((list, problems)) => {
+                for problem in problems {
+                    self.unclear(problem);
+                }
+                if let Err(why) = witness::agrees(text, &list) {
+                    self.unclear(why);
+                }
+                self.list(text, &list, around);
+            }
+            Err(why) => self.unclear(why),
+        }
+        self.depth -= 1;
+    }
+
+    /// Runs something whose changes end with it.
+    fn apart(&mut self, run: impl FnOnce(&mut Self)) {
+        let before = self.state.clone();
+        run(self);
+        self.state = before;
+    }
+
+    fn inner(&mut self, inner: &[Inner], around: &Around) {
+        for inner in inner {
+            self.apart(|reader| reader.text(&inner.text, &around.with(inner.how)));
+        }
+    }
+
+    fn list(&mut self, text: &str, list: &List, around: &Around) {
+        for entry in list {
+            let before = self.state.clone();
+            self.entry(text, entry, around);
+            if entry.in_background {
+                self.state = before;
+            } else {
+                self.settle(&before);
+            }
+        }
+    }
+
+    /// The folder is known only if nothing has moved it.
+    fn settle(&mut self, before: &State) {
+        if self.state.moved.take().is_some() || self.state.folder != before.folder {
+            self.state.folder = Folder::Unknown;
+        }
+    }
+
+    fn entry(&mut self, text: &str, entry: &Entry, around: &Around) {
+        let before = self.state.clone();
+        for (link, nodes) in &entry.parts {
+            match (link, self.state.moved.take()) {
+                (Link::And, Some(folder)) => self.state.folder = folder,
+                (Link::And | Link::First, None) => {}
+                (_, moved) => {
+                    self.state.moved = moved;
+                    self.settle(&before);
+                }
+            }
+            match &nodes[..] {
+                [node] => self.node(text, node, around),
+                _ => self.pipeline(text, nodes, around),
+            }
+        }
+    }
+
+    /// Each part is a shell of its own; in zsh, the last is not.
+    fn pipeline(&mut self, text: &str, nodes: &[Node], around: &Around) {
+        let before = self.state.clone();
+        for node in nodes {
+            self.state = before.clone();
+            self.node(text, node, around);
+        }
+        self.settle(&before);
+    }
+
+    fn node(&mut self, text: &str, node: &Node, around: &Around) {
+        self.redirects(text, &node.redirects, around);
+        let from = (self.out.commands.len(), self.out.redirects.len());
+        let before = self.state.clone();
+        match &node.body {
+            Body::Simple { assigns, words } => {
+                self.simple(&text[node.span.clone()], assigns, words, around);
+            }
+            Body::Test(words) => self.test(&text[node.span.clone()], words, around),
+            Body::Subshell(list) => self.apart(|reader| reader.list(text, list, around)),
+            Body::Group(list) => self.list(text, list, around),
+            Body::If(lists) => self.branches(text, lists, &before, around),
+            Body::Case { words, lists } => {
+                self.pieces(words, around);
+                self.branches(text, lists, &before, around);
+            }
+            Body::Loop { sets, words, lists } => {
+                self.pieces(words, around);
+                if let Some(why) = sets.as_deref().and_then(vars::obstacle) {
+                    self.state.obstacle.get_or_insert(why);
+                }
+                self.branches(text, lists, &before, around);
+                self.come_round(from, &before);
+            }
+            Body::Function { name, body } => {
+                self.unclear(format!("it defines the function `{name}`"));
+                self.state
+                    .obstacle
+                    .get_or_insert(format!("`{name}` is defined anew before it"));
+                self.state.folder = Folder::Unknown;
+                self.node(text, body, &around.with("a function"));
+                self.state.folder = before.folder;
+            }
+        }
+    }
+
+    fn branches(&mut self, text: &str, lists: &[List], before: &State, around: &Around) {
+        for list in lists {
+            self.list(text, list, around);
+            self.settle(before);
+        }
+    }
+
+    /// What a loop has changed holds for its next round.
+    fn come_round(&mut self, from: (usize, usize), before: &State) {
+        let is_moved = self.state.folder != before.folder;
+        for command in &mut self.out.commands[from.0..] {
+            if is_moved {
+                command.folder = Folder::Unknown;
+            }
+            if command.obstacle.is_none() {
+                command.obstacle.clone_from(&self.state.obstacle);
+            }
+        }
+        for redirect in self.out.redirects[from.1..].iter_mut().filter(|_| is_moved) {
+            redirect.folder = Folder::Unknown;
+        }
+    }
+
+    fn pieces(&mut self, pieces: &[Piece], around: &Around) {
+        for piece in pieces {
+            self.inner(&piece.inner, around);
+        }
+    }
+
+    fn folder(&self, around: &Around) -> Folder {
+        around
+            .folder
+            .clone()
+            .unwrap_or_else(|| self.state.folder.clone())
+    }
+
+    fn redirects(&mut self, text: &str, redirects: &[Redirected], around: &Around) {
+        for redirect in redirects {
+            self.inner(&redirect.target.inner, around);
+            let target = &redirect.target.word;
+            let literal = target.literal();
+            let is_copy = |op: &str| {
+                redirect.operator == op
+                    && literal.is_some_and(|t| {
+                        t.trim_end_matches('-').chars().all(|c| c.is_ascii_digit())
+                    })
+            };
+            let is_text = redirect.operator.starts_with("<<");
+            if is_text || is_copy(">&") || is_copy("<&") || literal.is_some_and(is_stream) {
+                continue;
+            }
+            if literal.is_some_and(|t| t.starts_with("/dev/tcp") || t.starts_with("/dev/udp")) {
+                self.unclear("it opens a connection by a redirection");
+            }
+            let folder = self.folder(around);
+            self.out.redirects.push(Redirect {
+                writes: redirect.operator != "<" && redirect.operator != "<&",
+                target: target.clone(),
+                folder,
+                text: text[redirect.span.clone()].to_owned(),
+            });
+        }
+    }
+
+    fn test(&mut self, text: &str, words: &[Placed], around: &Around) {
+        for word in words {
+            self.inner(&word.piece.inner, around);
+        }
+        let mut all = vec![Word::Literal("[[".to_owned())];
+        all.extend(words.iter().map(|word| word.piece.word.clone()));
+        if let Some(why) = builtin::test_runs(&all) {
+            self.unclear(why);
+        }
+        self.emit(all, text, around, None);
+    }
+
+    fn simple(&mut self, text: &str, assigns: &[Piece], words: &[Placed], around: &Around) {
+        self.pieces(assigns, around);
+        for word in words {
+            self.inner(&word.piece.inner, around);
+        }
+        let mut around = around.clone();
+        let outside = around.obstacle.clone();
+        let names = assigns.iter().filter_map(|piece| piece.assign.as_ref());
+        for why in names.filter_map(|assign| vars::obstacle_of(&assign.name, &assign.value)) {
+            match words.is_empty() {
+                true => self.state.obstacle.get_or_insert(why),
+                false => around.obstacle.get_or_insert(why),
+            };
+        }
+        let words: Vec<Word> = words.iter().map(|word| word.piece.word.clone()).collect();
+        if !assigns.is_empty() && !words.is_empty() {
+            around.outer.push(Outer {
+                words: assigns
+                    .iter()
+                    .map(|piece| &piece.word)
+                    .chain(&words)
+                    .cloned()
+                    .collect(),
+                named: assigns.len() + 1,
+                obstacle: outside.or_else(|| self.state.obstacle.clone()),
+            });
+        }
+        if !words.is_empty() {
+            self.command(words, text, around);
+        }
+    }
+
+    /// Takes the wrappers off, one by one.
+    fn command(&mut self, mut words: Vec<Word>, text: &str, mut around: Around) {
+        for _ in 0..MOST_DEPTH {
+            match wrap::step(&words) {
+                Step::Plain => return self.emit(words, text, &around, None),
+                Step::Lost(why) => return self.emit(words, text, &around, Some(why)),
+                Step::Into(inner) => {
+                    self.put_on(&mut around, words, inner.named, inner.label);
+                    let why = inner.obstacle.or_else(|| {
+                        inner
+                            .assigns
+                            .iter()
+                            .find_map(|(name, value)| vars::obstacle_of(name, value))
+                    });
+                    around.obstacle = around.obstacle.or(why);
+                    if let Some(change) = inner.folder {
+                        let from = self.folder(&around);
+                        around.folder = Some(folder::join(&from, &change));
+                    }
+                    words = inner.words;
+                }
+                Step::Text(inner) => {
+                    self.put_on(&mut around, words, inner.named, inner.label);
+                    around.obstacle = around.obstacle.or(inner.obstacle);
+                    if inner.is_later {
+                        around.folder = Some(Folder::Unknown);
+                    }
+                    return match inner.is_apart {
+                        true => self.apart(|reader| reader.text(&inner.text, &around)),
+                        false => self.text(&inner.text, &around),
+                    };
+                }
+                Step::Also(inners) => {
+                    for inner in inners {
+                        let mut around = around.clone();
+                        self.put_on(&mut around, words.clone(), inner.named, inner.label);
+                        around.obstacle = around.obstacle.or(inner.obstacle);
+                        around.folder = inner.folder.map(|_| Folder::Unknown).or(around.folder);
+                        self.depth += 1;
+                        match self.depth < MOST_DEPTH {
+                            true => self.command(inner.words, text, around),
+                            false => self.unclear("texts stand in one another too deeply"),
+                        }
+                        self.depth -= 1;
+                    }
+                    return self.emit(words, text, &around, None);
+                }
+            }
+        }
+        self.unclear("it has too many wrappers");
+    }
+
+    fn put_on(&self, around: &mut Around, words: Vec<Word>, named: usize, label: String) {
+        let obstacle = around
+            .obstacle
+            .clone()
+            .or_else(|| self.state.obstacle.clone());
+        around.outer.push(Outer {
+            words,
+            named,
+            obstacle,
+        });
+        around.through.push(label);
+    }
+
+    fn emit(&mut self, words: Vec<Word>, text: &str, around: &Around, lost: Option<String>) {
+        if self.out.commands.len() >= MOST_COMMANDS {
+            return self.unclear("it has too many commands");
+        }
+        if words.is_empty() {
+            return self.unclear("a wrapper has nothing to run");
+        }
+        let base = self.folder(around);
+        let effect = builtin::effect(&words);
+        let hides = lost
+            .clone()
+            .or_else(|| effect.hides.clone())
+            .or_else(|| hide::why(&words));
+        let obstacle = around
+            .obstacle
+            .clone()
+            .or_else(|| self.state.obstacle.clone());
+        self.out.commands.push(Simple {
+            folder: folder::of(&words, &base),
+            text: text.to_owned(),
+            through: around.through.clone(),
+            obstacle: obstacle.or(lost),
+            hides,
+            outer: around.outer.clone(),
+            words,
+        });
+        if let Some(change) = effect.moves {
+            self.state.moved = Some(folder::join(&base, &change));
+        }
+        if let Some(why) = effect.obstacle_after {
+            self.state.obstacle.get_or_insert(why);
+        }
+    }
+}
+
+/// Targets that are no files.
+fn is_stream(target: &str) -> bool {
+    matches!(
+        target,
+        "/dev/null" | "/dev/zero" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr"
+    ) || target
+        .strip_prefix("/dev/fd/")
+        .is_some_and(|n| n.chars().all(|c| c.is_ascii_digit()))
+}

@@ -1,0 +1,1 @@
+//! Tables: a text and what it would do; a rule and what it means.

@@ -1,0 +1,91 @@
+//! Which variables may be set without changing what commands mean.
+//!
+//! Owns a short list; every other name is an obstacle. `PATH` is the plain case, but `GIT_SSH`, `PAGER`, `LD_PRELOAD`,
+//! `NODE_OPTIONS` and many more run something too, so the list says what is fine, not what is dangerous.
+
+use super::Word;
+
+/// Set to anything, these change how something looks or how fast it goes, not what runs.
+const FINE: [&str; 26] = [
+    "CARGO_TERM_COLOR",
+    "CI",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLORTERM",
+    "COLUMNS",
+    "DEBUG_COLORS",
+    "DO_NOT_TRACK",
+    "FORCE_COLOR",
+    "GOARCH",
+    "GOMAXPROCS",
+    "GOOS",
+    "LANG",
+    "LANGUAGE",
+    "LINES",
+    "NODE_ENV",
+    "NO_COLOR",
+    "PROPTEST_CASES",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONUNBUFFERED",
+    "RAYON_NUM_THREADS",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "RUST_TEST_THREADS",
+    "TERM",
+    "TZ",
+];
+
+/// Names in small letters that mean something to zsh or to programs.
+const NOT_FINE: [&str; 30] = [
+    "aliases",
+    "argv",
+    "cdpath",
+    "commands",
+    "dirstack",
+    "env",
+    "fignore",
+    "fpath",
+    "functions",
+    "galiases",
+    "histchars",
+    "history",
+    "jobstates",
+    "mailpath",
+    "manpath",
+    "module_path",
+    "modules",
+    "nameddirs",
+    "options",
+    "parameters",
+    "path",
+    "pipestatus",
+    "prompt",
+    "psvar",
+    "saliases",
+    "signals",
+    "status",
+    "userdirs",
+    "watch",
+    "zsh_eval_context",
+];
+
+/// Why a command may mean something else once this variable is set.
+pub(super) fn obstacle(name: &str) -> Option<String> {
+    let is_plain = name
+        .chars()
+        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        && name.chars().any(|c| c.is_ascii_lowercase())
+        && !name.ends_with("_proxy")
+        && !NOT_FINE.contains(&name);
+    let is_fine = is_plain || FINE.contains(&name) || name.starts_with("LC_");
+    (!is_fine).then(|| format!("`{name}` is set for it, which may change what it runs"))
+}
+
+/// The same for a value. A text that holds a command is run where a variable is calculated with.
+pub(super) fn obstacle_of(name: &str, value: &Word) -> Option<String> {
+    obstacle(name).or_else(|| {
+        let is_odd = name.starts_with("LC_") || name.starts_with("LANG");
+        let text = value.shown();
+        (is_odd && text.contains('/')).then(|| format!("`{name}` is set to a path"))
+    })
+}

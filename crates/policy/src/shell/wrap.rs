@@ -1,0 +1,484 @@
+//! Commands that run another command: which one, with which words.
+//!
+//! Owns the wrappers that are looked through. Those that are not are in [`super::hide`]. Invariant: an option that is not
+//! known ends the looking through; it is never skipped.
+
+use super::{Word, xrun};
+
+/// What a command turns out to be.
+pub(super) enum Step {
+    /// No wrapper.
+    Plain,
+    /// A wrapper that cannot be looked through, and why.
+    Lost(String),
+    /// It runs these words.
+    Into(Inner),
+    /// It runs this text.
+    Text(InnerText),
+    /// It does something itself, and runs these too.
+    Also(Vec<Inner>),
+}
+
+/// Words that a wrapper runs.
+pub(super) struct Inner {
+    pub(super) label: String,
+    pub(super) words: Vec<Word>,
+    /// How many words of the wrapper a rule must spell out to mean what is run, too.
+    pub(super) named: usize,
+    pub(super) obstacle: Option<String>,
+    pub(super) assigns: Vec<(String, Word)>,
+    /// The folder it changes to.
+    pub(super) folder: Option<Word>,
+}
+
+/// A text that a wrapper runs.
+pub(super) struct InnerText {
+    pub(super) label: String,
+    pub(super) text: String,
+    pub(super) named: usize,
+    pub(super) obstacle: Option<String>,
+    /// Whether what it changes ends with it.
+    pub(super) is_apart: bool,
+    /// Whether it runs later, wherever that is.
+    pub(super) is_later: bool,
+}
+
+/// The options of a wrapper, letters and long names, without and with a value.
+#[derive(Default, Clone, Copy)]
+pub(super) struct Options {
+    pub(super) flags: &'static str,
+    pub(super) valued: &'static str,
+    pub(super) long: &'static [&'static str],
+    pub(super) long_valued: &'static [&'static str],
+}
+
+/// A name without its folder.
+pub(super) fn base(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// What a command is.
+pub(super) fn step(words: &[Word]) -> Step {
+    let Some(name) = words.first().and_then(Word::literal) else {
+        return Step::Plain;
+    };
+    let step = match base(name) {
+        "nohup" | "setsid" | "stdbuf" | "nice" | "ionice" | "timeout" | "gtimeout" | "time"
+        | "gtime" | "command" | "builtin" | "exec" | "coproc" | "busybox" | "toybox"
+        | "caffeinate" => simple(base(name), words),
+        "env" | "genv" => env(words),
+        "sudo" | "doas" => as_user(base(name), words),
+        "xargs" | "gxargs" => xrun::xargs(words),
+        "find" | "gfind" => xrun::find(words),
+        "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "mksh" | "rbash" => {
+            shell(base(name), words)
+        }
+        "su" => su(words),
+        "eval" => eval(words),
+        "trap" => trap(words),
+        _ => Step::Plain,
+    };
+    // By another path it may be another program, which a rule for what it runs does not mean.
+    let elsewhere = name.contains('/')
+        && !["/bin/", "/usr/bin/"].contains(&&name[..name.len() - base(name).len()]);
+    match step {
+        Step::Into(inner) if elsewhere => Step::Into(Inner {
+            obstacle: inner
+                .obstacle
+                .or_else(|| Some(format!("it is run by `{name}`"))),
+            ..inner
+        }),
+        Step::Text(inner) if elsewhere => Step::Text(InnerText {
+            obstacle: inner
+                .obstacle
+                .or_else(|| Some(format!("it is run by `{name}`"))),
+            ..inner
+        }),
+        step => step,
+    }
+}
+
+pub(super) fn lost(name: &str) -> Step {
+    Step::Lost(format!(
+        "what `{name}` runs cannot be told from its options"
+    ))
+}
+
+/// The index of the first operand; `None` where an option is not known or not literal.
+pub(super) fn operands(words: &[Word], from: usize, options: Options) -> Option<usize> {
+    let mut at = from;
+    while let Some(word) = words.get(at) {
+        let Some(text) = word.literal() else {
+            return None;
+        };
+        if text == "--" {
+            return Some(at + 1);
+        }
+        if let Some(long) = text.strip_prefix("--") {
+            let (name, value) = long
+                .split_once('=')
+                .map_or((long, None), |(n, v)| (n, Some(v)));
+            let is_valued = options.long_valued.contains(&name);
+            match value {
+                Some(_) if is_valued => at += 1,
+                None if is_valued => at += 2,
+                None if options.long.contains(&name) => at += 1,
+                _ => return None,
+            }
+        } else if text.len() > 1 && text.starts_with('-') {
+            at += cluster(&text[1..], options)?;
+        } else {
+            return Some(at);
+        }
+    }
+    Some(at)
+}
+
+/// How many words a group of letters takes.
+fn cluster(letters: &str, options: Options) -> Option<usize> {
+    for (index, letter) in letters.char_indices() {
+        if options.valued.contains(letter) {
+            let is_last = index + letter.len_utf8() == letters.len();
+            return Some(if is_last { 2 } else { 1 });
+        }
+        if !options.flags.contains(letter) {
+            return None;
+        }
+    }
+    Some(1)
+}
+
+fn simple(name: &str, words: &[Word]) -> Step {
+    let options = match name {
+        "setsid" => Options {
+            flags: "cfw",
+            long: &["ctty", "fork", "wait"],
+            ..Options::default()
+        },
+        "stdbuf" => Options {
+            valued: "ioe",
+            long_valued: &["input", "output", "error"],
+            ..Options::default()
+        },
+        "nice" => Options {
+            flags: "0123456789",
+            valued: "n",
+            long_valued: &["adjustment"],
+            ..Options::default()
+        },
+        "ionice" => Options {
+            flags: "t",
+            valued: "cn",
+            long: &["ignore"],
+            long_valued: &["class", "classdata"],
+        },
+        "timeout" | "gtimeout" => Options {
+            flags: "vfp",
+            valued: "ks",
+            long: &["foreground", "preserve-status", "verbose"],
+            long_valued: &["kill-after", "signal"],
+        },
+        "time" | "gtime" => Options {
+            flags: "pvl",
+            long: &["portability", "verbose"],
+            ..Options::default()
+        },
+        "command" => Options {
+            flags: "p",
+            ..Options::default()
+        },
+        "exec" => Options {
+            flags: "cl",
+            valued: "a",
+            ..Options::default()
+        },
+        "caffeinate" => Options {
+            flags: "disum",
+            valued: "t",
+            ..Options::default()
+        },
+        _ => Options::default(),
+    };
+    let is_lookup = |word: &Word| matches!(word.literal(), Some("-v" | "-V" | "-pv" | "-pV"));
+    if name == "command" && words.get(1).is_some_and(is_lookup) {
+        return Step::Plain;
+    }
+    let Some(mut at) = operands(words, 1, options) else {
+        return lost(name);
+    };
+    if name.ends_with("timeout") {
+        at += 1;
+        if words
+            .get(at - 1)
+            .is_some_and(|word| word.literal().is_none())
+        {
+            return lost(name);
+        }
+    }
+    if at >= words.len() {
+        return Step::Plain;
+    }
+    Step::Into(Inner {
+        label: name.to_owned(),
+        words: words[at..].to_vec(),
+        named: 1,
+        obstacle: (name == "coproc").then(|| "it is run as a coprocess".to_owned()),
+        assigns: Vec::new(),
+        folder: None,
+    })
+}
+
+/// `name=value` as a word.
+pub(super) fn assignment(word: &Word) -> Option<(String, Word)> {
+    let (name, value) = word.shown().split_once('=')?;
+    let is_name = !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !name.starts_with(|c: char| c.is_ascii_digit());
+    let value = match word {
+        Word::Unknown(_) => Word::Unknown(value.to_owned()),
+        _ => Word::Literal(value.to_owned()),
+    };
+    is_name.then(|| (name.to_owned(), value))
+}
+
+fn env(words: &[Word]) -> Step {
+    let mut folder = None;
+    for pair in words[1..].windows(2) {
+        match pair[0].literal() {
+            Some("-C" | "--chdir") => folder = Some(pair[1].clone()),
+            Some(text) if text.starts_with("-C") || text.starts_with("--chdir=") => {
+                return lost("env");
+            }
+            Some(text) if text.starts_with('-') || text.contains('=') => {}
+            _ => break,
+        }
+    }
+    let options = Options {
+        flags: "i0v",
+        valued: "uC",
+        long: &["ignore-environment", "null", "debug"],
+        long_valued: &["unset", "chdir"],
+    };
+    let mut from = 1;
+    let is_emptied = words.get(1).and_then(Word::literal) == Some("-");
+    from += usize::from(is_emptied);
+    let Some(mut at) = operands(words, from, options) else {
+        return lost("env");
+    };
+    let changes = words[1..at]
+        .iter()
+        .any(|word| word.shown().starts_with('-'));
+    let mut assigns = Vec::new();
+    while let Some(word) = words.get(at) {
+        // A value may hold blanks, but one word it stays only where it is literal.
+        match (word.literal(), word.shown().contains('=')) {
+            (None, _) => return lost("env"),
+            (Some(_), true) => assigns.extend(assignment(word)),
+            (Some(_), false) => break,
+        }
+        if assignment(word).is_none() {
+            return lost("env");
+        }
+        at += 1;
+    }
+    if at >= words.len() {
+        return Step::Plain;
+    }
+    Step::Into(Inner {
+        label: "env".to_owned(),
+        words: words[at..].to_vec(),
+        named: 1,
+        obstacle: (changes && folder.is_none()).then(|| "its environment is changed".to_owned()),
+        assigns,
+        folder,
+    })
+}
+
+fn as_user(name: &str, words: &[Word]) -> Step {
+    let options = match name {
+        "sudo" => Options {
+            flags: "AbEHnPSkKB",
+            valued: "ugpCrtT",
+            long: &[
+                "askpass",
+                "background",
+                "preserve-env",
+                "set-home",
+                "non-interactive",
+                "preserve-groups",
+                "stdin",
+                "reset-timestamp",
+                "bell",
+            ],
+            long_valued: &[
+                "user",
+                "group",
+                "prompt",
+                "close-from",
+                "role",
+                "type",
+                "command-timeout",
+            ],
+        },
+        _ => Options {
+            flags: "nL",
+            valued: "u",
+            ..Options::default()
+        },
+    };
+    let Some(mut at) = operands(words, 1, options) else {
+        return lost(name);
+    };
+    let mut assigns = Vec::new();
+    while let Some(assign) = words.get(at).and_then(assignment) {
+        assigns.push(assign);
+        at += 1;
+    }
+    if at >= words.len() {
+        return lost(name);
+    }
+    Step::Into(Inner {
+        label: name.to_owned(),
+        words: words[at..].to_vec(),
+        named: 1,
+        obstacle: Some("it runs as another user".to_owned()),
+        assigns,
+        folder: None,
+    })
+}
+
+/// `sh -c text`, `bash -euo pipefail -c text`.
+fn shell(name: &str, words: &[Word]) -> Step {
+    let stdin = || Step::Lost(format!("`{name}` runs what it reads"));
+    let mut at = 1;
+    let mut takes_text = false;
+    while let Some(text) = words.get(at).map(|word| word.literal()) {
+        let Some(text) = text else {
+            return lost(name);
+        };
+        match text {
+            "--" | "-" => {
+                at += 1;
+                break;
+            }
+            "--login" | "--norc" | "--noprofile" | "--posix" | "--version" | "--help" => at += 1,
+            _ if text.starts_with("--") => return lost(name),
+            _ if text.starts_with(['-', '+']) => {
+                let letters = &text[1..];
+                if !letters
+                    .chars()
+                    .all(|c| "cefhiklmnprtuvxBCEHPTaboO".contains(c))
+                {
+                    return lost(name);
+                }
+                takes_text |= text.starts_with('-') && letters.contains('c');
+                at += 1 + letters.matches(['o', 'O']).count();
+            }
+            _ => break,
+        }
+    }
+    match (words.get(at), takes_text) {
+        (Some(Word::Literal(text)), true) if is_plain_shell(name) && has_bash_only(text) => {
+            Step::Lost(format!("`{name}` may read the text otherwise than bash"))
+        }
+        (Some(Word::Literal(text)), true) => Step::Text(InnerText {
+            label: format!("{name} -c"),
+            text: text.clone(),
+            named: 1,
+            obstacle: None,
+            is_apart: true,
+            is_later: false,
+        }),
+        (Some(_), true) => Step::Lost(format!(
+            "the text that `{name}` runs is known only when it runs"
+        )),
+        (Some(Word::Literal(file)), false)
+            if !file.starts_with("/dev/") && !file.starts_with("/proc/") =>
+        {
+            Step::Plain
+        }
+        (Some(_), false) => lost(name),
+        (None, _)
+            if words
+                .iter()
+                .any(|w| matches!(w.literal(), Some("--version" | "--help"))) =>
+        {
+            Step::Plain
+        }
+        (None, _) => stdin(),
+    }
+}
+
+fn su(words: &[Word]) -> Step {
+    let at = words
+        .iter()
+        .position(|word| matches!(word.literal(), Some("-c" | "--command" | "-lc")));
+    match at.and_then(|at| words.get(at + 1)).and_then(Word::literal) {
+        Some(text) => Step::Text(InnerText {
+            label: "su -c".to_owned(),
+            text: text.to_owned(),
+            named: 1,
+            obstacle: Some("it runs as another user".to_owned()),
+            is_apart: true,
+            is_later: false,
+        }),
+        None => lost("su"),
+    }
+}
+
+fn eval(words: &[Word]) -> Step {
+    let texts: Option<Vec<&str>> = words[1..].iter().map(Word::literal).collect();
+    let Some(texts) = texts else {
+        return Step::Lost("the text that `eval` runs is known only when it runs".to_owned());
+    };
+    let texts = texts.strip_prefix(&["--"]).unwrap_or(&texts);
+    Step::Text(InnerText {
+        label: "eval".to_owned(),
+        text: texts.join(" "),
+        named: 1,
+        obstacle: None,
+        is_apart: false,
+        is_later: false,
+    })
+}
+
+/// `trap text SIGNAL`: run later, wherever that is.
+fn trap(words: &[Word]) -> Step {
+    let rest = match words.get(1).and_then(Word::literal) {
+        Some("--") => &words[2..],
+        _ => &words[1..],
+    };
+    match rest {
+        [] => Step::Plain,
+        [Word::Literal(text), ..] if matches!(&text[..], "-" | "" | "-p" | "-l") => Step::Plain,
+        [Word::Literal(text), _, ..] => Step::Text(InnerText {
+            label: "trap".to_owned(),
+            text: text.clone(),
+            named: 1,
+            obstacle: None,
+            is_apart: true,
+            is_later: true,
+        }),
+        [Word::Literal(_)] => Step::Plain,
+        _ => Step::Lost("the text that `trap` runs is known only when it runs".to_owned()),
+    }
+}
+
+/// Shells that know less than bash.
+fn is_plain_shell(name: &str) -> bool {
+    matches!(name, "sh" | "dash" | "ash")
+}
+
+/// What these shells read otherwise: `[[ a || b ]]` runs `b`, `a &> b c` runs `c`.
+fn has_bash_only(text: &str) -> bool {
+    let marks = [
+        "$'", "$\"", "&>", "|&", "<(", ">(", "<<<", "[[", "((", "=(", "coproc", "select",
+        "function", ";&", ";;&", "time",
+    ];
+    let copies = text.split(">&").skip(1).any(|after| {
+        !after
+            .trim_start()
+            .starts_with(|c: char| c.is_ascii_digit() || c == '-')
+    });
+    copies || marks.iter().any(|mark| text.contains(mark))
+}
