@@ -1,0 +1,243 @@
+//! A run that nobody sits at: one prompt, printed as text or as NDJSON.
+//!
+//! Owns the loop of such a run. Nobody is asked: what no rule allows is refused, and the exit code says so. Ctrl-C
+//! interrupts the turn, twice ends the run. The agent is ended once nothing goes on any more, background work included.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use countersign_client::{Event, Session, TurnResult};
+use serde_json::{Value, json};
+use tokio::signal;
+
+use super::core::{Core, Taken, now};
+use super::ending::Ending;
+use super::ledger::{By, Decided, Entry};
+use crate::show::{Feed, View, headline};
+use crate::term::style::{Line, Tone};
+
+/// Work in the background is waited for as long as this after the last result.
+const BACKGROUND: Duration = Duration::from_secs(600);
+
+/// What is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// What a person reads.
+    Text { with_colour: bool, width: usize },
+    /// Every line of the agent as it is, and ours between them.
+    Json,
+}
+
+/// Runs one prompt to its end.
+pub(crate) async fn run(
+    core: Core,
+    session: Session,
+    prompt: String,
+    form: Form,
+    view: View,
+) -> anyhow::Result<Ending> {
+    let mut batch = Batch {
+        core,
+        out: io::stdout(),
+        form,
+        feed: Feed::new(view),
+        started: Instant::now(),
+    };
+    batch.run(session, prompt).await
+}
+
+struct Batch {
+    core: Core,
+    out: io::Stdout,
+    form: Form,
+    feed: Feed,
+    started: Instant,
+}
+
+impl Batch {
+    async fn run(&mut self, session: Session, prompt: String) -> anyhow::Result<Ending> {
+        let Session {
+            handle,
+            mut events,
+            mut questions,
+            ..
+        } = session;
+        let mut turn = handle.send(prompt).await?;
+        let mut result: Option<TurnResult> = None;
+        let mut interrupts = 0_u32;
+        let mut patience = tokio::time::Instant::now() + BACKGROUND;
+        loop {
+            tokio::select! {
+                biased;
+                () = interrupted() => {
+                    interrupts += 1;
+                    if interrupts > 1 || result.is_some() {
+                        break;
+                    }
+                    let stopping = handle.clone();
+                    tokio::spawn(async move { stopping.interrupt().await });
+                }
+                event = events.next() => match event {
+                    None => break,
+                    Some(event) => self.event(&event)?,
+                },
+                Some(question) = questions.next() => {
+                    let taken = self.core.take(question);
+                    self.taken(taken)?;
+                }
+                end = turn.result(), if result.is_none() => {
+                    result = Some(end?);
+                    patience = tokio::time::Instant::now() + BACKGROUND;
+                }
+                _ = tokio::time::timeout_at(patience, handle.idle()), if result.is_some() => break,
+            }
+        }
+        while let Some(event) = events.try_next() {
+            self.event(&event)?;
+        }
+        let lines = self.feed.finish();
+        self.print(&lines)?;
+        let closed = handle.close().await;
+        let ending = self.ending(result.as_ref(), interrupts);
+        if self.form == Form::Json {
+            self.line(&json!({
+                "type": "countersign_end", "at": now().to_string(), "outcome": ending.word(),
+                "session_id": handle.session_id(), "exit_code": closed.code, "signal": closed.signal,
+            }))?;
+        }
+        Ok(ending)
+    }
+
+    fn ending(&self, result: Option<&TurnResult>, interrupts: u32) -> Ending {
+        match result {
+            _ if interrupts > 0 => Ending::Interrupted,
+            Some(result) if result.is_success() => {
+                match self.core.ledger.refused_for_want_of_a_person() {
+                    0 => Ending::Fine,
+                    _ => Ending::NobodyThere,
+                }
+            }
+            _ => Ending::Failed,
+        }
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        let unseen = self.core.note(event);
+        match (self.form, event) {
+            (Form::Json, Event::Message(frame)) => {
+                self.out.write_all(frame.line())?;
+                self.out.write_all(b"\n")?;
+                self.out.flush()?;
+            }
+            (Form::Json, Event::Notice(notice)) => self.notice(&notice.to_string())?,
+            (Form::Json, Event::TooLong { bytes }) => {
+                self.notice(&format!("a line of {bytes} bytes was passed over"))?
+            }
+            (Form::Text { .. }, Event::Message(frame)) => {
+                if let Ok(message) = frame.message() {
+                    let lines = self.feed.take(&message, self.started.elapsed());
+                    self.print(&lines)?;
+                }
+            }
+            (Form::Text { .. }, Event::Notice(notice)) => {
+                self.print(&[Line::of(notice.to_string(), Tone::Warn)])?;
+            }
+            _ => {}
+        }
+        for entry in unseen {
+            self.decided(&entry)?;
+        }
+        Ok(())
+    }
+
+    fn taken(&mut self, taken: Taken) -> io::Result<()> {
+        match taken {
+            Taken::Settled(entry) => self.decided(&entry),
+            Taken::Refused(why) => match self.form {
+                Form::Json => self.notice(&why),
+                Form::Text { .. } => self.print(&[Line::of(why, Tone::Warn)]),
+            },
+            // Nobody is here: the desk settles everything. Dropped, it is refused.
+            Taken::Open(_) => Ok(()),
+        }
+    }
+
+    fn decided(&mut self, entry: &Entry) -> io::Result<()> {
+        match self.form {
+            Form::Json => self.line(&entry.to_json(&now().to_string())),
+            Form::Text { .. } => {
+                let cwd = self.core.desk.grounds().cwd.clone();
+                match told(entry, &cwd) {
+                    Some(line) => self.print(&[line]),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn notice(&mut self, text: &str) -> io::Result<()> {
+        self.line(&json!({"type": "countersign_notice", "at": now().to_string(), "text": text}))
+    }
+
+    fn line(&mut self, value: &Value) -> io::Result<()> {
+        writeln!(self.out, "{value}")?;
+        self.out.flush()
+    }
+
+    fn print(&mut self, lines: &[Line]) -> io::Result<()> {
+        let Form::Text { with_colour, width } = self.form else {
+            return Ok(());
+        };
+        for line in lines {
+            for row in line.rows(width) {
+                writeln!(self.out, "{}", row.write(with_colour))?;
+            }
+        }
+        self.out.flush()
+    }
+}
+
+/// A decision in one line, where a person wants to know of it.
+pub(crate) fn told(entry: &Entry, cwd: &std::path::Path) -> Option<Line> {
+    let reason = entry
+        .verdict
+        .as_ref()
+        .map(|verdict| verdict.reason.text.as_str())
+        .unwrap_or_default();
+    let (mark, tone, text) = match (entry.decided, entry.by) {
+        (Decided::Allow, By::Policy) => ("✓ ", Tone::Dim, reason.to_owned()),
+        (Decided::Allow, By::Yes) => ("✓ ", Tone::Dim, "Allowed by --yes.".to_owned()),
+        (Decided::Allow, By::Person) => ("✓ ", Tone::Good, "Allowed.".to_owned()),
+        (Decided::Allow, _) => return None,
+        (Decided::Deny, By::Person) => {
+            let why = entry.message.clone().unwrap_or_default();
+            ("✗ ", Tone::Bad, format!("Refused. {why}"))
+        }
+        (Decided::Deny, By::Cli) => return None,
+        (Decided::Deny, _) => {
+            let call = headline(&entry.tool, &entry.input, cwd).text();
+            (
+                "✗ ",
+                Tone::Bad,
+                format!(
+                    "Refused: {call}. {}",
+                    entry.message.clone().unwrap_or_default()
+                ),
+            )
+        }
+        (Decided::Withdrawn, _) => ("– ", Tone::Dim, "The question was withdrawn.".to_owned()),
+    };
+    Some(
+        Line::of(text, tone)
+            .after(mark, tone)
+            .after("  ", Tone::Plain),
+    )
+}
+
+/// The person pressed Ctrl-C.
+async fn interrupted() {
+    // Without a handler there is nothing to wait for.
+    if signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

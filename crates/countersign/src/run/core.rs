@@ -1,0 +1,387 @@
+//! What every way of running an agent does with its events and questions.
+//!
+//! Owns the agent's handle, the desk and the ledger of one run. The terminal, the plain text and the NDJSON are shells
+//! around this. Invariant: whatever becomes of a question, an entry says so.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use countersign_client::wire::content::ContentBlock;
+use countersign_client::wire::{CliMessage, Json, TextOr};
+use countersign_client::{
+    Decision, ElicitationQuestion, Event, Handle, PermissionQuestion, Question, Subject,
+};
+use countersign_policy::{Profile, Scope};
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::desk::{Answers, Brief, Desk, Ruling};
+use super::dialog::{Allow, Choice, PlanChoice, Reach, Remember, Way};
+use super::ledger::{By, Decided, Entry, Ledger};
+
+/// One agent, its desk and its ledger.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) handle: Handle,
+    pub(crate) desk: Desk,
+    pub(crate) ledger: Ledger,
+    answers: Answers,
+    /// The person's own file of rules.
+    rules_file: Option<PathBuf>,
+}
+
+/// What came of a question.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    /// It is settled.
+    Settled(Entry),
+    /// It was refused, in words.
+    Refused(String),
+    /// A person decides.
+    Open(Open),
+}
+
+/// A question that a person decides.
+#[derive(Debug)]
+pub(crate) enum Open {
+    Permission(PermissionQuestion, Box<Brief>),
+    Elicitation(ElicitationQuestion),
+}
+
+impl Open {
+    /// Whether the CLI has taken it back.
+    pub(crate) fn interest(&self) -> countersign_client::Interest {
+        match self {
+            Open::Permission(question, _) => question.responder().interest(),
+            Open::Elicitation(question) => question.responder().interest(),
+        }
+    }
+}
+
+/// What is to be done after a decision, beside telling it.
+#[derive(Debug, PartialEq)]
+pub(crate) enum After {
+    Nothing,
+    /// A fresh conversation begins with this message.
+    StartAfresh(String),
+}
+
+pub(crate) fn now() -> Timestamp {
+    Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+impl Core {
+    pub(crate) fn new(
+        handle: Handle,
+        desk: Desk,
+        answers: Answers,
+        rules_file: Option<PathBuf>,
+    ) -> Self {
+        Self {
+            handle,
+            desk,
+            ledger: Ledger::default(),
+            answers,
+            rules_file,
+        }
+    }
+
+    /// Takes note of a line of the agent. Gives entries for calls that the CLI settled by itself.
+    pub(crate) fn note(&mut self, event: &Event) -> Vec<Entry> {
+        let Some(frame) = event.frame() else {
+            return Vec::new();
+        };
+        match frame.message() {
+            Ok(CliMessage::Assistant(message)) => {
+                for block in &message.message.content {
+                    if let ContentBlock::ToolUse(call) = block {
+                        let input = call.input.to().unwrap_or(Value::Null);
+                        self.ledger.called(call.id.as_str(), &call.name, &input);
+                    }
+                }
+                Vec::new()
+            }
+            Ok(CliMessage::User(message)) => {
+                let blocks = match &message.message.content {
+                    TextOr::Rich(blocks) => blocks.as_slice(),
+                    TextOr::Text(_) => &[],
+                };
+                let results = blocks.iter().filter_map(|block| match block {
+                    ContentBlock::ToolResult(result) => Some(result),
+                    _ => None,
+                });
+                let entries = results.filter_map(|result| {
+                    self.ledger
+                        .returned(result.tool_use_id.as_str(), result.is_error == Some(true))
+                });
+                entries.collect()
+            }
+            Ok(CliMessage::System(_)) if frame.is_subtype("init") || frame.is_subtype("status") => {
+                self.desk.mode_told();
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Takes a question: settles it by rule, or hands it back for a person.
+    pub(crate) fn take(&mut self, question: Question) -> Taken {
+        match question {
+            Question::Permission(question) => self.take_call(question),
+            Question::Elicitation(question) if self.answers == Answers::Person => {
+                Taken::Open(Open::Elicitation(question))
+            }
+            Question::Elicitation(question) => {
+                let server = question.request().mcp_server_name.clone();
+                // A question that was withdrawn meanwhile needs no answer.
+                let _ = question.decline();
+                Taken::Refused(format!(
+                    "The server `{server}` asked something; nobody is here to answer."
+                ))
+            }
+            // Dropped, it is refused.
+            other => Taken::Refused(format!(
+                "The CLI asked `{}`, which cannot be answered here.",
+                other.responder().subtype()
+            )),
+        }
+    }
+
+    fn take_call(&mut self, question: PermissionQuestion) -> Taken {
+        let mode = self.handle.permission_mode();
+        match self
+            .desk
+            .rule_on(question.request(), mode.as_deref(), now())
+        {
+            Ruling::Settled(decision, entry) => {
+                Taken::Settled(self.answer(question, decision, *entry))
+            }
+            Ruling::Person(brief) => Taken::Open(Open::Permission(question, brief)),
+        }
+    }
+
+    /// Gives the answer and enters it. What was withdrawn meanwhile is entered as such.
+    fn answer(
+        &mut self,
+        question: PermissionQuestion,
+        decision: Decision,
+        mut entry: Entry,
+    ) -> Entry {
+        if question.answer(decision).is_err() {
+            entry.decided = Decided::Withdrawn;
+        }
+        self.ledger.settle(&entry);
+        entry
+    }
+
+    /// The CLI took a question back that was open.
+    pub(crate) fn withdrawn(&mut self, open: Open) -> Option<Entry> {
+        let Open::Permission(_, brief) = open else {
+            return None;
+        };
+        let entry = Entry {
+            decided: Decided::Withdrawn,
+            by: By::Person,
+            ..brief.entry
+        };
+        self.ledger.settle(&entry);
+        Some(entry)
+    }
+
+    /// A person decided.
+    ///
+    /// # Errors
+    /// When a rule that was to be remembered is none: the question stays open.
+    pub(crate) fn decide(
+        &mut self,
+        open: Open,
+        choice: Choice,
+    ) -> Result<(Option<Entry>, After), (Open, String)> {
+        match open {
+            Open::Elicitation(question) => {
+                // A question that was withdrawn meanwhile needs no answer.
+                let _ = match choice {
+                    Choice::Form(Value::Null) => question.accept(Json::default()),
+                    Choice::Form(value) => question.accept(value.into()),
+                    _ => question.decline(),
+                };
+                Ok((None, After::Nothing))
+            }
+            Open::Permission(question, brief) => self.decide_call(question, brief, choice),
+        }
+    }
+
+    fn decide_call(
+        &mut self,
+        question: PermissionQuestion,
+        brief: Box<Brief>,
+        choice: Choice,
+    ) -> Result<(Option<Entry>, After), (Open, String)> {
+        let mut entry = Entry {
+            by: By::Person,
+            ..brief.entry.clone()
+        };
+        let mut after = After::Nothing;
+        let decision = match choice {
+            Choice::Allow(allow) => match self.allow(&question, allow, &mut entry) {
+                Ok(decision) => decision,
+                Err(why) => return Err((Open::Permission(question, brief), why)),
+            },
+            Choice::Deny { message, stop } => {
+                entry.message = Some(message.clone());
+                match stop {
+                    true => Decision::deny_and_stop(message),
+                    false => Decision::deny(message),
+                }
+            }
+            Choice::Plan(choice) => self.plan(&question, choice, &mut entry, &mut after),
+            Choice::Answers(answers) => answered(&question, &answers, &mut entry),
+            Choice::Form(_) | Choice::Decline | Choice::Trust(_) => {
+                let message = "The person does not want to answer this now.".to_owned();
+                entry.message = Some(message.clone());
+                Decision::deny(message)
+            }
+        };
+        entry.decided = match decision.is_allow() {
+            true => Decided::Allow,
+            false => Decided::Deny,
+        };
+        Ok((Some(self.answer(question, decision, entry)), after))
+    }
+
+    fn allow(
+        &mut self,
+        question: &PermissionQuestion,
+        allow: Allow,
+        entry: &mut Entry,
+    ) -> Result<Decision, String> {
+        if let Some(remember) = &allow.remember {
+            self.remember(remember)?;
+            entry.remembered.clone_from(&remember.rules);
+        }
+        if allow.accept_edits {
+            self.desk.set_profile(Profile::Edits);
+        }
+        if matches!(question.subject(), Subject::EnterPlanMode) {
+            self.desk.planning(true);
+        }
+        Ok(match allow.input {
+            None => Decision::allow(),
+            Some(input) => {
+                entry.changed = Some(input.clone());
+                Decision::allow().with_input(input.into())
+            }
+        })
+    }
+
+    fn remember(&mut self, remember: &Remember) -> Result<(), String> {
+        let scope = match remember.reach {
+            Reach::Session => Scope::Session,
+            Reach::Repository => Scope::Repository(self.desk.repository()),
+            Reach::Everywhere => Scope::Always,
+        };
+        let rules = self
+            .desk
+            .read_rules(&remember.rules, &scope)
+            .map_err(|error| error.to_string())?;
+        if remember.reach != Reach::Session {
+            let file = self
+                .rules_file
+                .as_deref()
+                .ok_or("there is no folder to keep rules in: set HOME")?;
+            countersign_policy::source::keep(file, &rules).map_err(|error| error.to_string())?;
+        }
+        self.desk.add_rules(rules);
+        Ok(())
+    }
+
+    /// A plan that was changed goes back with the approval where this version writes it; else it is said as feedback.
+    fn plan(
+        &mut self,
+        question: &PermissionQuestion,
+        choice: PlanChoice,
+        entry: &mut Entry,
+        after: &mut After,
+    ) -> Decision {
+        let Subject::Plan(plan) = question.subject() else {
+            return Decision::deny("The plan could not be read.");
+        };
+        let text = choice
+            .edited
+            .clone()
+            .or_else(|| plan.text().map(str::to_owned))
+            .unwrap_or_default();
+        if let (Some(edited), false) = (&choice.edited, writes_plans(&self.handle)) {
+            let is_approval = matches!(choice.way, Way::AcceptEdits | Way::Manual);
+            if is_approval {
+                let message =
+                    format!("The person changed the plan. Present this one instead:\n\n{edited}");
+                entry.message = Some(message.clone());
+                return plan.keep_planning(message);
+            }
+        }
+        match choice.way {
+            Way::KeepPlanning(feedback) => {
+                let message = match choice.edited {
+                    Some(edited) => {
+                        format!("{feedback}\n\nThe plan as the person changed it:\n\n{edited}")
+                    }
+                    None => feedback,
+                };
+                entry.message = Some(message.clone());
+                plan.keep_planning(message)
+            }
+            Way::ClearContext => {
+                self.desk.planning(false);
+                self.desk.set_profile(Profile::Edits);
+                *after = After::StartAfresh(format!("Carry out this plan:\n\n{text}"));
+                let message = "The plan is carried out in a fresh conversation.".to_owned();
+                entry.message = Some(message.clone());
+                Decision::deny_and_stop(message)
+            }
+            way => {
+                self.desk.planning(false);
+                if way == Way::AcceptEdits {
+                    self.desk.set_profile(Profile::Edits);
+                }
+                let decision = match choice.edited {
+                    Some(edited) => {
+                        entry.changed = Some(serde_json::json!({"plan": edited}));
+                        plan.approve_edited(edited)
+                    }
+                    None => plan.approve(),
+                };
+                // Accepting edits is ours, so that every call is still seen.
+                decision.with_mode(countersign_client::PermissionMode::Default)
+            }
+        }
+    }
+}
+
+fn answered(
+    question: &PermissionQuestion,
+    answers: &[(String, String)],
+    entry: &mut Entry,
+) -> Decision {
+    let Subject::Questions(mut form) = question.subject() else {
+        return Decision::deny("The questions could not be read.");
+    };
+    for (asked, answer) in answers {
+        if let Err(error) = form.write(asked, answer.clone()) {
+            return Decision::deny(error.to_string());
+        }
+    }
+    entry.changed = Some(
+        serde_json::json!({"answers": answers.iter().cloned().collect::<std::collections::BTreeMap<_, _>>()}),
+    );
+    form.submit()
+}
+
+/// Whether an approved plan that was changed is written to the plan file. Measured: 2.1.325 does, older ones do not.
+pub(crate) fn writes_plans(handle: &Handle) -> bool {
+    const FIRST: &str = "2.1.325";
+    match (handle.version(), FIRST.parse()) {
+        (Some(version), Ok(first)) => version >= first,
+        _ => false,
+    }
+}

@@ -1,0 +1,79 @@
+//! Whether what a folder allows by itself shall count.
+//!
+//! Owns the question that is asked before the first turn in a folder that brings allow rules of its own.
+
+use super::{Choice, Dialog, Step};
+use crate::term::keys::Input;
+use crate::term::menu::{Item, Menu, Picked};
+use crate::term::screen::Size;
+use crate::term::style::{Line, Tone};
+
+/// So many rules are shown.
+const SHOWN: usize = 12;
+
+/// The question of trust.
+#[derive(Debug)]
+pub(crate) struct TrustFolder {
+    folder: String,
+    rules: Vec<String>,
+    menu: Menu,
+}
+
+impl TrustFolder {
+    pub(crate) fn new(folder: String, rules: Vec<String>) -> Self {
+        let item = |label: &str, key: char| Item {
+            label: label.to_owned(),
+            hint: String::new(),
+            key: Some(key),
+            opens_text: None,
+        };
+        let items = vec![
+            item("No: ask me about each call", 'n'),
+            item("Yes: I know where these rules come from", 'y'),
+        ];
+        Self {
+            folder,
+            rules,
+            menu: Menu::one(Vec::new(), items),
+        }
+    }
+}
+
+impl Dialog for TrustFolder {
+    fn intro(&self, _width: usize) -> Vec<Line> {
+        let mut lines = vec![
+            Line::new(),
+            Line::of(
+                "This folder allows things by itself. Shall these rules count?",
+                Tone::Warn,
+            )
+            .after("? ", Tone::Warn),
+            Line::of(&self.folder, Tone::Code).after("  ", Tone::Plain),
+        ];
+        let shown = self.rules.iter().take(SHOWN);
+        lines.extend(shown.map(|rule| Line::of(rule, Tone::Code).after("  allow ", Tone::Dim)));
+        if self.rules.len() > SHOWN {
+            lines.push(Line::of(
+                format!("  … and {} more", self.rules.len() - SHOWN),
+                Tone::Dim,
+            ));
+        }
+        lines
+    }
+
+    fn lines(&self, size: Size) -> (Vec<Line>, Option<(u16, u16)>) {
+        self.menu.lines(size)
+    }
+
+    fn input(&mut self, input: &Input) -> Step {
+        match self.menu.input(input) {
+            Picked::One { index, .. } => Step::Done(Choice::Trust(index == 1)),
+            Picked::Cancelled => Step::Done(Choice::Trust(false)),
+            Picked::Going | Picked::Many { .. } => Step::Going,
+        }
+    }
+
+    fn edited(&mut self, _text: Option<String>) -> Step {
+        Step::Going
+    }
+}

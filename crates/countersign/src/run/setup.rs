@@ -1,0 +1,155 @@
+//! What a run starts with: folders, rules, settings.
+//!
+//! Owns the reading of the surroundings, once, at the start; everything after works on values. Invariant: a run does not
+//! start with rules that could not be read, since one of them may have been a denial.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use countersign_policy::rule::FileKind;
+use countersign_policy::source::{self, Loaded, Sources};
+use countersign_policy::{Effect, Origin, Policy, RealDisk, Rule, asks_about_everything};
+use serde_json::Value;
+
+use super::core::now;
+use super::desk::Grounds;
+use super::mode::Mode;
+
+/// What a run starts with.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) sources: Sources,
+    pub(crate) loaded: Loaded,
+    pub(crate) policy: Policy,
+    pub(crate) grounds: Grounds,
+}
+
+/// Rules of the command line.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Flags {
+    pub(crate) allow: Vec<String>,
+    pub(crate) ask: Vec<String>,
+    pub(crate) deny: Vec<String>,
+    pub(crate) add_dirs: Vec<PathBuf>,
+    /// `--settings`: what it denies must hold here, too.
+    pub(crate) settings: Option<PathBuf>,
+}
+
+impl Setup {
+    /// Reads the rules that count in this folder.
+    ///
+    /// # Errors
+    /// When a rule cannot be read.
+    pub(crate) fn read(
+        cwd: &Path,
+        flags: &Flags,
+        mode: Mode,
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> anyhow::Result<Self> {
+        let sources = Sources::of_environment(variable, cwd);
+        let mut loaded = source::load(&sources, &RealDisk, now());
+        if let Some(path) = &flags.settings {
+            let path = cwd.join(path);
+            let given = source::read_file(&path, FileKind::User, cwd)
+                .with_context(|| format!("there is no file {}", path.display()))?;
+            loaded.rules.extend(given.rules);
+            loaded
+                .add_dirs
+                .extend(given.add_dirs.into_iter().map(|dir| cwd.join(dir)));
+            loaded.problems.extend(given.problems);
+        }
+        refuse_unsafe(&loaded)?;
+        let mut rules = loaded.rules.clone();
+        for (effect, texts) in [
+            (Effect::Allow, &flags.allow),
+            (Effect::Ask, &flags.ask),
+            (Effect::Deny, &flags.deny),
+        ] {
+            for text in texts {
+                rules.push(Rule::parse(effect, text, cwd, Origin::CommandLine)?);
+            }
+        }
+        let add_dirs = flags
+            .add_dirs
+            .iter()
+            .map(|dir| cwd.join(dir))
+            .chain(loaded.add_dirs.iter().cloned())
+            .collect();
+        let grounds = Grounds {
+            cwd: cwd.to_path_buf(),
+            add_dirs,
+            home: sources.home.clone(),
+            own: sources.own.iter().cloned().collect(),
+            plans: sources.claude.as_ref().map(|folder| folder.join("plans")),
+        };
+        let policy = Policy {
+            rules,
+            profile: mode.profile(loaded.profile, now()),
+        };
+        Ok(Self {
+            sources,
+            loaded,
+            policy,
+            grounds,
+        })
+    }
+
+    /// The person trusts what the folder allows: it counts from now on.
+    ///
+    /// # Errors
+    /// When that cannot be written down.
+    pub(crate) fn trust(&mut self) -> anyhow::Result<()> {
+        let offer = self
+            .loaded
+            .offer
+            .as_ref()
+            .context("there is nothing to trust here")?;
+        let file = self
+            .sources
+            .trust_file()
+            .context("there is no folder to keep this in: set HOME")?;
+        source::trust_folder(&file, offer, now())?;
+        self.policy.rules.append(&mut self.loaded.withheld);
+        self.grounds.add_dirs.append(&mut self.loaded.withheld_dirs);
+        Ok(())
+    }
+}
+
+fn refuse_unsafe(loaded: &Loaded) -> anyhow::Result<()> {
+    if loaded.is_safe() {
+        return Ok(());
+    }
+    let problems: Vec<String> = loaded
+        .problems
+        .iter()
+        .filter(|problem| problem.stops)
+        .map(|problem| format!("  {problem}"))
+        .collect();
+    bail!(
+        "rules that may forbid something cannot be read, so nothing is started:\n{}\n`countersign policy check` shows all of them",
+        problems.join("\n")
+    )
+}
+
+/// The settings the CLI is started with: those of the person's file, with ours merged in.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(crate) fn settings(file: Option<&Path>) -> anyhow::Result<Value> {
+    let given = file.map(read_settings).transpose()?;
+    Ok(asks_about_everything(given.as_ref(), &[]))
+}
+
+fn read_settings(path: &Path) -> anyhow::Result<Value> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the settings in {}", path.display()))?;
+    let fields: BTreeMap<String, Value> = serde_json::from_str(&text).with_context(|| {
+        format!(
+            "{} is no file of settings: it must hold one JSON object",
+            path.display()
+        )
+    })?;
+    Ok(Value::Object(fields.into_iter().collect()))
+}
