@@ -4,14 +4,13 @@
 //! becomes the file. Rules are held against acts, never against texts. Invariant: what cannot be read is said in
 //! `unclear`, and such a call is not allowed.
 
-use std::path::{Path, PathBuf};
-
 use crate::call::Call;
+pub use crate::naming::{Named, NamedWhat};
+use crate::naming::{folder_of, named};
 use crate::path::{Target, Touch};
 use crate::place::Place;
-use crate::ruin;
 use crate::rule::todays_name;
-use crate::shell::{self, Folder, Redirect, Simple, Word};
+use crate::shell::{self, Redirect, Simple, Word};
 
 /// What a call would do.
 #[derive(Debug, Clone, Default)]
@@ -50,32 +49,6 @@ pub enum Act {
     },
     /// Uses the tool, which is all that can be said.
     Use,
-}
-
-/// A word of a command that may be a path.
-#[derive(Debug, Clone)]
-pub struct Named {
-    /// The word, as written.
-    pub word: String,
-    /// What may be done to it: commands that are known to read only read.
-    pub touch: Touch,
-    /// What it is.
-    pub what: NamedWhat,
-    /// Whether the command reads the files of whole folders.
-    pub is_recursive: bool,
-    /// Whether the command takes away what it names.
-    pub is_taken: bool,
-}
-
-/// What a word of a command may be as a path.
-#[derive(Debug, Clone)]
-pub enum NamedWhat {
-    /// This path.
-    Path(Target),
-    /// What the shell makes of this pattern, in this folder.
-    Pattern(PathBuf),
-    /// Not known before it runs.
-    Unknown,
 }
 
 impl Act {
@@ -222,66 +195,6 @@ fn shell_acts(command: &str, place: &Place<'_>) -> Acts {
         acts.unclear.push("there is no command in it".to_owned());
     }
     acts
-}
-
-/// Where relative paths of a command lead.
-fn folder_of(folder: &Folder, place: &Place<'_>) -> Option<PathBuf> {
-    match folder {
-        Folder::Start => Some(place.cwd.to_path_buf()),
-        Folder::Into(path) => Some(Target::of(path, place.cwd, place).lexical),
-        Folder::Unknown => None,
-    }
-}
-
-fn named(simple: &Simple, place: &Place<'_>) -> Vec<Act> {
-    let touch = match simple.only_reads() {
-        true => Touch::Read,
-        false => Touch::Write,
-    };
-    let folder = folder_of(&simple.folder, place);
-    let is_recursive = simple.reads_folders();
-    let is_taken = ruin::takes_away(simple);
-    let mut names: Vec<Act> = Vec::new();
-    for word in simple.names() {
-        let what = what_is_named(&word, folder.as_deref(), place);
-        names.push(Act::Name(Named {
-            word: word_text(&word),
-            touch,
-            what,
-            is_recursive,
-            is_taken,
-        }));
-    }
-    if is_recursive && let Some(folder) = folder {
-        let here = Target::of(".", &folder, place);
-        let word = ".".to_owned();
-        names.push(Act::Name(Named {
-            word,
-            touch: Touch::Read,
-            what: NamedWhat::Path(here),
-            is_recursive,
-            is_taken: false,
-        }));
-    }
-    names
-}
-
-fn what_is_named(word: &Word, folder: Option<&Path>, place: &Place<'_>) -> NamedWhat {
-    match (word, folder) {
-        (Word::Literal(text), _) if text.starts_with(['/', '~']) => {
-            NamedWhat::Path(Target::of(text, place.cwd, place))
-        }
-        (Word::Literal(text), Some(folder)) => NamedWhat::Path(Target::of(text, folder, place)),
-        (Word::Glob(text), _) if text.starts_with('/') => NamedWhat::Pattern(PathBuf::from("/")),
-        (Word::Glob(_), Some(folder)) => NamedWhat::Pattern(folder.to_path_buf()),
-        _ => NamedWhat::Unknown,
-    }
-}
-
-fn word_text(word: &Word) -> String {
-    match word {
-        Word::Literal(text) | Word::Glob(text) | Word::Unknown(text) => text.clone(),
-    }
 }
 
 fn redirected(redirect: &Redirect, place: &Place<'_>) -> Result<Act, String> {

@@ -10,11 +10,11 @@ use jiff::Timestamp;
 use crate::act::{self, Act, Acts};
 use crate::call::Call;
 use crate::fit::Fit;
+use crate::guard::guarded;
 use crate::meaning::means;
-use crate::path::{self, Target, Touch};
+use crate::path::{Target, Touch};
 use crate::place::Place;
 use crate::profile::{self, Profile};
-use crate::ruin;
 use crate::rule::{Effect, Rule, todays_name};
 use crate::shell::Side;
 use crate::verdict::{Reason, Verdict, Why};
@@ -261,80 +261,9 @@ impl<'a> Case<'a> {
 
     fn protected(&self) -> Option<Verdict> {
         self.acts.list.iter().find_map(|act| {
-            let (target, touch) = match act {
-                Act::File { target, touch } => (target, *touch),
-                Act::Search { folder, .. } => (folder, Touch::Read),
-                Act::Name(named) => match &named.what {
-                    act::NamedWhat::Path(target)
-                        if named.is_taken && ruin::vital(target, self.place).is_some() =>
-                    {
-                        let why = ruin::vital(target, self.place)?;
-                        return Some(
-                            ask(
-                                Why::Protected,
-                                format!("No rule takes this away: {why}."),
-                                false,
-                            )
-                            .about(self.part(act)),
-                        );
-                    }
-                    act::NamedWhat::Path(target) => (target, named.touch),
-                    act::NamedWhat::Pattern(folder) => {
-                        return self.pattern_protected(named, folder);
-                    }
-                    act::NamedWhat::Unknown => return None,
-                },
-                _ => return None,
-            };
-            let why = path::protected(target, touch, self.place)?;
-            Some(
-                ask(
-                    Why::Protected,
-                    format!("No rule opens this path: {why}."),
-                    false,
-                )
-                .about(self.part(act)),
-            )
+            let text = guarded(act, self.place)?;
+            Some(ask(Why::Protected, text, false).about(self.part(act)))
         })
-    }
-
-    /// A shell pattern whose written beginning already leads into a protected folder.
-    fn pattern_protected(&self, named: &act::Named, folder: &std::path::Path) -> Option<Verdict> {
-        let emptied = ruin::emptied(&named.word, folder, self.place).filter(|_| named.is_taken);
-        let emptied =
-            emptied.map(|folder| Target::of(&folder.to_string_lossy(), self.place.cwd, self.place));
-        if let Some(why) = emptied.and_then(|target| ruin::vital(&target, self.place)) {
-            return Some(
-                ask(
-                    Why::Protected,
-                    format!("No rule takes this away: {why}."),
-                    false,
-                )
-                .about(named.word.clone()),
-            );
-        }
-        let plain: Vec<&str> = named
-            .word
-            .split('/')
-            .take_while(|part| !part.contains(['*', '?', '[', '{']))
-            .collect();
-        if plain.is_empty() {
-            return None;
-        }
-        let start = format!("{}/x", plain.join("/"));
-        let why = path::protected(
-            &Target::of(&start, folder, self.place),
-            named.touch,
-            self.place,
-        )?;
-        Some(
-            ask(
-                Why::Protected,
-                format!("No rule opens this path: {why}."),
-                false,
-            )
-            .about(named.word.clone()),
-        )
     }
 
     /// In plan mode nothing is changed by rule.

@@ -135,6 +135,10 @@ fn means_path(
                 false => named,
             }
         }
+        // Code that is handed to a program may touch any file.
+        Act::Run(simple) if side == Side::Restrict => {
+            simple.hides.clone().map_or(Fit::No, Fit::Maybe)
+        }
         Act::Name(named)
             if side == Side::Restrict && (is_reading(tool) || named.touch == Touch::Write) =>
         {
@@ -181,6 +185,7 @@ fn means_named(tool: &str, pattern: &PathPattern, named: &Named, place: &Place<'
     };
     match &named.what {
         NamedWhat::Unknown => unknown(),
+        NamedWhat::Perhaps(_) => Fit::No,
         NamedWhat::Pattern(folder) => pattern.may_name(&named.word, folder, place),
         NamedWhat::Path(target) => {
             let fit = match pattern.fits(target, place, Side::Restrict) {
@@ -202,7 +207,9 @@ fn means_named(tool: &str, pattern: &PathPattern, named: &Named, place: &Place<'
 
 /// A word that would be a path that the rule means: is it one? `git log` does not read a file `log` that is not there.
 fn is_path(named: &Named, target: &Target, is_read_rule: bool, exists: bool) -> Fit {
-    let looks_so = named.word.contains('/') || Path::new(&named.word).extension().is_some();
+    let name = named.word.as_str();
+    let looks_so =
+        name.contains('/') || name.starts_with('.') || Path::new(name).extension().is_some();
     match (exists, is_read_rule, looks_so) {
         (true, ..) => Fit::Yes,
         (false, true, false) => Fit::No,

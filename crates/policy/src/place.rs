@@ -159,3 +159,276 @@ impl Disk for RealDisk {
         fs::symlink_metadata(path).is_ok_and(|meta| meta.file_type().is_symlink())
     }
 }
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::Fit;
+    use crate::path::{PathPattern, Target};
+    use crate::shell::Side;
+
+    /// A project with links of every kind beside an outside folder, on a real disk.
+    struct Tree {
+        // Removed when the test ends.
+        _dir: TempDir,
+        root: PathBuf,
+    }
+
+    impl Tree {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().canonicalize().unwrap();
+            for folder in ["project/src/deep", "project/sub", "outside/inner"] {
+                fs::create_dir_all(root.join(folder)).unwrap();
+            }
+            for file in [
+                "project/src/a.rs",
+                "project/.env",
+                "project/sub/.env",
+                "outside/secret",
+            ] {
+                fs::write(root.join(file), "x").unwrap();
+            }
+            for (link, target) in [
+                ("project/file", "../outside/secret"),
+                ("project/folder", "../outside"),
+                ("project/inside", "src"),
+                ("project/src/deep/back", "../../sub"),
+                ("project/dangling", "../outside/not-yet"),
+                ("project/chain", "chain2"),
+                ("project/chain2", "chain3"),
+                ("project/chain3", "folder/inner"),
+                ("project/ring", "ring2"),
+                ("project/ring2", "ring"),
+                ("project/itself", "itself"),
+                ("project/top", "/"),
+                ("other-name", "project"),
+            ] {
+                symlink(target, root.join(link)).unwrap();
+            }
+            Tree { _dir: dir, root }
+        }
+
+        fn real(&self, path: &str) -> Option<PathBuf> {
+            RealDisk.real(&self.root.join(path))
+        }
+
+        fn place<'a>(&self, cwd: &'a Path) -> Place<'a> {
+            Place {
+                cwd,
+                add_dirs: &[],
+                home: None,
+                own: &[],
+                disk: &RealDisk,
+            }
+        }
+    }
+
+    #[test]
+    fn links_are_followed_as_the_kernel_follows_them() {
+        let tree = Tree::new();
+        for path in [
+            "project",
+            "project/src/a.rs",
+            "project/file",
+            "project/folder",
+            "project/folder/secret",
+            "project/inside/a.rs",
+            "project/src/deep/back/.env",
+            "project/chain",
+            "project/folder/..",
+            "project/inside/../sub/.env",
+            "project/chain/../secret",
+            "other-name/src/a.rs",
+            "other-name/..",
+            "project/./src//a.rs",
+            "project/top/etc",
+        ] {
+            let expected = self::fs::canonicalize(tree.root.join(path)).unwrap();
+            assert_eq!(tree.real(path), Some(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_kept_as_it_is_written() {
+        let tree = Tree::new();
+        for (path, expected) in [
+            ("project/new", "project/new"),
+            ("project/new/er", "project/new/er"),
+            ("project/new/../er", "project/er"),
+            ("project/folder/new", "outside/new"),
+            ("project/folder/new/er", "outside/new/er"),
+            ("project/dangling", "outside/not-yet"),
+            ("project/dangling/x", "outside/not-yet/x"),
+            ("project/src/a.rs/x", "project/src/a.rs/x"),
+        ] {
+            assert_eq!(tree.real(path), Some(tree.root.join(expected)), "{path}");
+        }
+        let long = format!("project/{}", "x".repeat(5000));
+        assert_eq!(tree.real(&long), Some(tree.root.join(&long)));
+        assert_eq!(RealDisk.real(Path::new("/../../..")), Some("/".into()));
+    }
+
+    #[test]
+    fn a_ring_a_nul_and_a_relative_path_lead_nowhere() {
+        let tree = Tree::new();
+        for path in [
+            "project/ring",
+            "project/ring/x",
+            "project/itself",
+            "project/a\0b",
+        ] {
+            assert_eq!(tree.real(path), None, "{path:?}");
+        }
+        assert_eq!(RealDisk.real(Path::new("relative/x")), None);
+        assert_eq!(RealDisk.real(Path::new("")), None);
+    }
+
+    #[test]
+    fn a_long_row_of_links_is_a_ring() {
+        let tree = Tree::new();
+        for n in 0..60 {
+            symlink(format!("l{}", n + 1), tree.root.join(format!("l{n}"))).unwrap();
+        }
+        assert_eq!(tree.real("l0"), None);
+        assert_eq!(tree.real("l30"), Some(tree.root.join("l60")));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_open_files_of_this_process_are_not_those_of_another() {
+        for path in [
+            "/proc/self/cwd",
+            "/proc/self/root/etc/passwd",
+            "/proc/thread-self/fd/0",
+            "/dev/fd/0",
+            "/dev/stdin",
+            "/proc/mounts",
+        ] {
+            assert_eq!(RealDisk.real(Path::new(path)), None, "{path}");
+        }
+        let own = format!("/proc/{}/cwd/x", std::process::id());
+        assert_eq!(RealDisk.real(Path::new(&own)), None);
+        assert_eq!(
+            RealDisk.real(Path::new("/proc/version")),
+            Some("/proc/version".into())
+        );
+    }
+
+    #[test]
+    fn a_folder_is_listed_with_links_as_links() {
+        let tree = Tree::new();
+        let mut names = RealDisk.list(&tree.root.join("project/src")).unwrap();
+        names.sort();
+        assert_eq!(
+            names,
+            [("a.rs".to_owned(), false), ("deep".to_owned(), true)]
+        );
+        let project = RealDisk.list(&tree.root.join("project")).unwrap();
+        assert!(project.contains(&("folder".to_owned(), false)));
+        assert_eq!(RealDisk.list(&tree.root.join("nope")), None);
+        assert_eq!(RealDisk.list(&tree.root.join("project/src/a.rs")), None);
+        for (path, is_link, exists) in [
+            ("project/folder", true, true),
+            ("project/dangling", true, true),
+            ("project/ring", true, true),
+            ("project/src", false, true),
+            ("project/nope", false, false),
+        ] {
+            let path = tree.root.join(path);
+            assert_eq!(
+                (RealDisk.is_link(&path), RealDisk.exists(&path)),
+                (is_link, exists),
+                "{}",
+                path.display()
+            );
+        }
+    }
+
+    #[test]
+    fn a_locked_folder_says_nothing_unless_nothing_is_locked_to_us() {
+        let tree = Tree::new();
+        let locked = tree.root.join("locked");
+        fs::create_dir(&locked).unwrap();
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).unwrap();
+        let is_all_open = fs::read_dir(&locked).is_ok();
+        let real = tree.real("locked/x");
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o700)).unwrap();
+        assert_eq!(real.is_some(), is_all_open);
+    }
+
+    #[test]
+    fn a_name_that_is_no_text_hides_the_folder() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let tree = Tree::new();
+        let name = std::ffi::OsStr::from_bytes(b"a\xff");
+        // Some file systems take no such name.
+        if fs::write(tree.root.join("project/src").join(name), "").is_err() {
+            return;
+        }
+        assert_eq!(RealDisk.list(&tree.root.join("project/src")), None);
+    }
+
+    #[test]
+    fn rules_hold_on_a_real_disk() {
+        let tree = Tree::new();
+        let cwd = tree.root.join("project");
+        let place = tree.place(&cwd);
+        for (text, path, is_allowed, is_restricted) in [
+            ("src/**", "src/a.rs", true, true),
+            ("src/**", "inside/a.rs", false, true),
+            ("*.rs", "inside/a.rs", true, true),
+            ("**", "file", false, true),
+            ("**", "folder/new", false, true),
+            ("**", "dangling", false, true),
+            ("**", "chain/x", false, true),
+            (".env", "src/deep/back/.env", true, true),
+            (".env", "src/deep/back/../../sub/.env", false, true),
+            ("file", "../outside/secret", false, true),
+            ("folder/**", "../outside/inner", false, true),
+            ("lib/**", "src/a.rs", false, false),
+        ] {
+            let pattern = PathPattern::parse(text, &cwd).unwrap();
+            let target = Target::of(path, &cwd, &place);
+            let fits = |side| pattern.fits(&target, &place, side).is_yes();
+            assert_eq!(
+                (fits(Side::Allow), fits(Side::Restrict)),
+                (is_allowed, is_restricted),
+                "{text} on {path}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_below_is_found_on_a_real_disk() {
+        let tree = Tree::new();
+        let cwd = tree.root.join("project");
+        let place = tree.place(&cwd);
+        let below = |text: &str, folder: &str| {
+            let pattern = PathPattern::parse(text, &cwd).unwrap();
+            pattern.is_below(&Target::of(folder, &cwd, &place), &place)
+        };
+        assert_eq!(below(".env", "."), Fit::Yes);
+        assert_eq!(below(".env", "sub"), Fit::Yes);
+        assert_eq!(below("*.pem", "sub"), Fit::No);
+        assert_eq!(
+            below("*.pem", "src"),
+            Fit::Maybe(format!(
+                "`{0}/src/deep/back` leads out to `{0}/sub`",
+                cwd.display()
+            ))
+        );
+        let named = |word: &str| {
+            let pattern = PathPattern::parse(".env", &cwd).unwrap();
+            pattern.may_name(word, &cwd, &place)
+        };
+        assert_eq!(named(".en?"), Fit::Yes);
+        assert_eq!(named("s*/.e*"), Fit::Yes);
+        assert_eq!(named("src/*"), Fit::No);
+    }
+}

@@ -23,19 +23,70 @@ const OF_SYSTEM: [&str; 16] = [
 
 /// Whether a command takes away what it names.
 pub(crate) fn takes_away(simple: &Simple) -> bool {
-    let Some(Word::Literal(program)) = simple.words.first() else {
+    let words = literals(simple);
+    let Some(program) = words.first().and_then(|word| *word) else {
         return false;
     };
-    let name = program.rsplit('/').next().unwrap_or(program);
-    let deletes = name == "find"
-        && simple
-            .words
-            .iter()
-            .any(|word| matches!(word, Word::Literal(text) if text == "-delete"));
-    deletes
-        || TAKING
-            .iter()
-            .any(|taking| name == *taking || name.starts_with("mkfs."))
+    match name_of(program) {
+        "find" => finds_and_takes(&words),
+        "git" => words.get(1) == Some(&Some("clean")),
+        name => is_taking(name),
+    }
+}
+
+/// Whether a command that takes away begins where it runs, if it names no place: `find -delete`, `git clean`.
+pub(crate) fn starts_here(simple: &Simple) -> bool {
+    let words = literals(simple);
+    words
+        .first()
+        .and_then(|word| *word)
+        .is_some_and(|program| matches!(name_of(program), "find" | "git"))
+}
+
+/// Whether it takes away whole folders, without it being known which.
+pub(crate) fn takes_the_unknown(simple: &Simple) -> bool {
+    let words = literals(simple);
+    let is_recursive = words.iter().flatten().any(|word| {
+        *word == "--recursive"
+            || (word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R']))
+    });
+    let is_fed = simple
+        .through
+        .iter()
+        .any(|wrapper| wrapper.contains("xargs"));
+    let is_unknown = simple
+        .words
+        .iter()
+        .skip(1)
+        .any(|word| matches!(word, Word::Unknown(_)));
+    takes_away(simple) && is_recursive && (is_fed || is_unknown)
+}
+
+fn literals(simple: &Simple) -> Vec<Option<&str>> {
+    let words = simple.words.iter();
+    words
+        .map(|word| match word {
+            Word::Literal(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn name_of(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+fn is_taking(name: &str) -> bool {
+    TAKING.contains(&name) || name.starts_with("mkfs.")
+}
+
+fn finds_and_takes(words: &[Option<&str>]) -> bool {
+    let runs = |word: &Option<&str>| matches!(word, Some("-exec" | "-execdir" | "-ok" | "-okdir"));
+    let pairs = words.windows(2);
+    words.contains(&Some("-delete"))
+        || pairs
+            .into_iter()
+            .any(|pair| runs(&pair[0]) && pair[1].is_none_or(|word| is_taking(name_of(word))))
 }
 
 /// Why this is too much to lose, if it is.

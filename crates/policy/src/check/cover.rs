@@ -20,8 +20,8 @@ pub fn covers(wide: &Rule, narrow: &Rule) -> bool {
 fn means_as_much(wide: &Rule, narrow: &Rule) -> bool {
     let (a, b) = (&wide.matcher, &narrow.matcher);
     match (&a.content, &b.content) {
-        // What forbids a path also forbids commands that name it; what forbids the tool does not.
-        (Content::Whole, Content::Path(_)) => {
+        (Content::Whole, Content::Path(_)) => whole_covers_path(wide, narrow),
+        (Content::Whole, Content::Command(_)) if a.tool != "Bash" => {
             narrow.effect == Effect::Allow && reaches(wide, narrow)
         }
         (Content::Whole, _) => reaches(wide, narrow) || is_server_of(&a.tool, &b.tool),
@@ -37,6 +37,15 @@ fn means_as_much(wide: &Rule, narrow: &Rule) -> bool {
         (Content::Text(x), Content::Text(y)) => a.tool == b.tool && x == y,
         _ => false,
     }
+}
+
+/// A rule with a path reaches further than its tool: what forbids it also forbids commands that name it, and who may
+/// edit or read it may do so with any tool.
+fn whole_covers_path(wide: &Rule, narrow: &Rule) -> bool {
+    let stays_with_its_tool = !matches!(narrow.matcher.tool.as_str(), "Edit" | "Read");
+    narrow.effect == Effect::Allow
+        && reaches(wide, narrow)
+        && (wide.effect != Effect::Allow || stays_with_its_tool)
 }
 
 const WRITING: [&str; 4] = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
@@ -230,6 +239,8 @@ mod tests {
             ("deny Edit", "deny Edit(src/**)"),
             ("deny Edit", "ask Edit(src/**)"),
             ("allow Edit", "allow Write"),
+            ("allow Edit", "allow Edit(src/**)"),
+            ("allow Read", "allow Read(src/**)"),
             ("allow Edit(src/**)", "allow Edit(src)"),
             ("allow Edit(src/**)", "allow Edit(src/../x)"),
             ("allow Edit(src/**)", "allow Edit(srcs/**)"),

@@ -257,3 +257,179 @@ fn examples_of_a_rule_that_ended_or_is_for_another_folder_are_still_held() {
         ["2 expired: it ended on 2026-11-01T00:00:00Z"]
     );
 }
+
+/// Rules to hold against each other, as texts.
+const TEXTS: &[&str] = &[
+    "Bash",
+    "Bash(git:*)",
+    "Bash(git log:*)",
+    "Bash(git log --oneline)",
+    "Bash(git log)",
+    "Bash(make:*)",
+    "Bash(make test)",
+    "Bash(env:*)",
+    "Bash(env make:*)",
+    "Bash(sudo make:*)",
+    "Bash(find:*)",
+    "Bash(find . -name x:*)",
+    "Monitor",
+    "Monitor(make:*)",
+    "Read",
+    "Read(src/**)",
+    "Read(src/lib/**)",
+    "Read(.env)",
+    "Read(src/.env)",
+    "Read(//etc/**)",
+    "Read(//etc/hosts)",
+    "Read(~/notes/**)",
+    "Read(~/notes/a.md)",
+    "Edit",
+    "Edit(src/**)",
+    "Edit(./src/lib/**)",
+    "Edit(/src/**)",
+    "Edit(src/lib/a.rs)",
+    "Write",
+    "Write(src/**)",
+    "Write(src/lib/a.rs)",
+    "NotebookEdit",
+    "NotebookEdit(src/**)",
+    "Glob(src/**)",
+    "Grep(src/**)",
+    "WebFetch",
+    "WebFetch(domain:a.example)",
+    "WebFetch(domain:b.a.example)",
+    "WebFetch(domain:*.a.example)",
+    "WebFetch(domain:*.b.a.example)",
+    "mcp__srv",
+    "mcp__srv__*",
+    "mcp__srv__tool",
+    "Agent",
+    "Agent(Explore)",
+];
+
+/// Calls to hold them against: the tool, and its main field.
+const CALLS: &[(&str, &str)] = &[
+    ("Bash", "git log"),
+    ("Bash", "git log --oneline"),
+    ("Bash", "git log --oneline | make"),
+    ("Bash", "git push"),
+    ("Bash", "git"),
+    ("Bash", "git -C x log"),
+    ("Bash", "make test"),
+    ("Bash", "env make"),
+    ("Bash", "env A=1 make test"),
+    ("Bash", "A=1 make test"),
+    ("Bash", "sudo make install"),
+    ("Bash", "sudo -u x make"),
+    ("Bash", "find . -name x -exec make {} \\;"),
+    ("Bash", "find . -name x"),
+    ("Bash", "sh -c 'make test'"),
+    ("Bash", "make > src/lib/out"),
+    ("Bash", "cat src/lib/a.rs"),
+    ("Bash", "rm src/lib/a.rs"),
+    ("Bash", "$X src"),
+    ("Bash", "make `ls`"),
+    ("Bash", "if"),
+    ("Monitor", "make test"),
+    ("Monitor", "git log"),
+    ("Read", "src/lib/a.rs"),
+    ("Read", "src/.env"),
+    ("Read", ".env"),
+    ("Read", "/etc/hosts"),
+    ("Read", "~/notes/a.md"),
+    ("Read", "src/../.env"),
+    ("Edit", "src/lib/a.rs"),
+    ("Edit", "src/.env"),
+    ("Edit", "/etc/hosts"),
+    ("Edit", "~/notes/a.md"),
+    ("Edit", "src/.git/config"),
+    ("Write", "src/lib/a.rs"),
+    ("Write", "src/lib"),
+    ("Write", "src"),
+    ("NotebookEdit", "src/lib/a.ipynb"),
+    ("Glob", "src/lib"),
+    ("Grep", "src"),
+    ("Grep", "src/lib"),
+    ("WebFetch", "https://a.example/x"),
+    ("WebFetch", "https://b.a.example/x"),
+    ("WebFetch", "https://c.b.a.example/x"),
+    ("WebFetch", "not an address"),
+    ("mcp__srv__tool", "mcp__srv__tool"),
+    ("mcp__srv__other", "mcp__srv__other"),
+    ("mcp__srv2__tool", "mcp__srv2__tool"),
+    ("Agent", "Explore"),
+    ("Agent", "Plan"),
+];
+
+/// What is said to be covered has nothing left to say: for no call is its verdict stricter than the other's, or, for an
+/// allow, allowed where the other does not allow.
+#[test]
+fn what_is_said_to_be_covered_is_covered() {
+    let place = Place {
+        cwd: Path::new("/project"),
+        add_dirs: &[],
+        home: Some(Path::new("/home/me")),
+        own: &[],
+        disk: &Plain,
+    };
+    let effects = [Effect::Allow, Effect::Ask, Effect::Deny];
+    let parsed = |effect, text: &&str| {
+        Rule::parse(effect, text, Path::new("/project"), Origin::CommandLine).unwrap()
+    };
+    let all = effects
+        .iter()
+        .flat_map(|effect| TEXTS.iter().map(move |text| parsed(*effect, text)));
+    let all: Vec<Rule> = all.collect();
+    let speaks = |rule: &Rule, tool: &str, text: &str| {
+        let example = source::Example {
+            input: text.into(),
+            is_match: true,
+            at: At {
+                file: PathBuf::new(),
+                line: None,
+                column: None,
+            },
+        };
+        let policy = crate::Policy {
+            rules: vec![rule.clone()],
+            profile: crate::Profile::Careful,
+        };
+        let verdict = policy.decide(&example.call(tool).unwrap(), &place, now());
+        let by_rule = matches!(
+            verdict.reason.why,
+            crate::Why::Rule | crate::Why::MayBeMeant
+        );
+        by_rule.then_some(verdict.effect)
+    };
+    let said: Vec<Vec<Option<Effect>>> = all
+        .iter()
+        .map(|rule| {
+            CALLS
+                .iter()
+                .map(|(tool, text)| speaks(rule, tool, text))
+                .collect()
+        })
+        .collect();
+    let mut pairs = 0;
+    let mut wrong = Vec::new();
+    for (wide, by_wide) in all.iter().zip(&said) {
+        for (narrow, by_narrow) in all.iter().zip(&said) {
+            if wide == narrow || wide.effect < narrow.effect || !covers(wide, narrow) {
+                continue;
+            }
+            pairs += 1;
+            for ((call, wide_says), narrow_says) in CALLS.iter().zip(by_wide).zip(by_narrow) {
+                // An allow for editing also lets files be read; that it is shadowed is said of its own tool.
+                // So is what an allow for Bash means for Monitor.
+                let is_bash_elsewhere = call.0 == "Monitor" && narrow.matcher.tool == "Bash";
+                let is_own = call.0 == narrow.matcher.tool
+                    || narrow.effect == wide.effect && !is_bash_elsewhere;
+                if is_own && narrow_says.is_some() && wide_says < narrow_says {
+                    wrong.push(format!("{wide} > {narrow}, but not for {call:?}"));
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+    assert!(pairs > 100, "{pairs} pairs");
+}

@@ -1,7 +1,7 @@
 //! `{a,b}` written out.
 //!
-//! Git's patterns know no braces, but people write them and mean them: a rule that is kept from `*.{pem,key}` must not mean
-//! nothing. Bounded: so many texts come out and no more.
+//! Git's patterns know no braces, and Claude Code takes them for letters. But people write them and mean them: a rule that
+//! forbids `*.{pem,key}` must not mean nothing. Shells write words out the same way. Bounded: so many texts and no more.
 
 /// So many alternatives may come of one text.
 const MOST: usize = 64;

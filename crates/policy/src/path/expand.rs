@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 
 use super::below::{MOST_ENTRIES, listing};
 use super::braces::written_out;
+use super::fits::Reader;
 use super::name::NamePattern;
 use super::names::loose;
 use super::pattern::PathPattern;
 use super::target::Target;
-use crate::shell::Side;
 use crate::{Fit, Place};
+
+/// So many folders are looked through for `**`.
+const MOST_DEPTHS: usize = 16;
 
 /// A path that the word may become.
 struct Found {
@@ -28,43 +31,48 @@ impl PathPattern {
     /// Whether the word, its globs read by a shell in this folder, may become a path that is meant. For rules that restrict.
     pub fn may_name(&self, word: &str, folder: &Path, place: &Place<'_>) -> Fit {
         let unknown = || Fit::Maybe(format!("what `{word}` becomes is not known before it runs"));
-        if word.contains(['$', '`', '\\', '\'', '"', '('])
-            || word.contains("..}")
-            || is_sequence(word)
-        {
+        if word.contains(['$', '`', '\\', '\'', '"', '(']) || is_sequence(word) {
             return unknown();
         }
         let Some(words) = written_out(word) else {
             return unknown();
         };
+        let reader = self.reader(place);
+        let mut left = MOST_ENTRIES;
         let mut fit = Fit::No;
         for word in words {
-            fit = fit.or(|| self.one_word(&word, folder, place));
+            fit = fit.or(|| self.one_word(&word, folder, place, &reader, &mut left));
         }
         fit
     }
 
-    fn one_word(&self, word: &str, folder: &Path, place: &Place<'_>) -> Fit {
-        let literal = Target::of(word, folder, place);
-        let itself = self.fits(&literal, place, Side::Restrict);
-        if !word.contains(['*', '?', '[']) {
+    fn one_word(
+        &self,
+        word: &str,
+        folder: &Path,
+        place: &Place<'_>,
+        reader: &Reader<'_>,
+        left: &mut usize,
+    ) -> Fit {
+        let itself = self.judged(reader, &Target::of(word, folder, place), place);
+        if !has_wildcard(word) {
             return itself;
         }
         // A glob that finds nothing stays as it is.
-        itself.or(|| match self.found(word, folder, place) {
+        itself.or(|| match self.found(word, folder, place, left) {
             Ok(found) => found.iter().fold(Fit::No, |fit, found| {
-                fit.or(|| self.fits_found(found, word, place))
+                fit.or(|| self.fits_found(reader, found, word, place))
             }),
             Err(Unknown(why)) => Fit::Maybe(why),
         })
     }
 
-    fn fits_found(&self, found: &Found, word: &str, place: &Place<'_>) -> Fit {
+    fn fits_found(&self, reader: &Reader<'_>, found: &Found, word: &str, place: &Place<'_>) -> Fit {
         let Some(text) = found.path.to_str() else {
             return Fit::Maybe(format!("`{word}` finds a name that is no text"));
         };
         let target = Target::of(text, Path::new("/"), place);
-        match self.fits(&target, place, Side::Restrict) {
+        match self.judged(reader, &target, place) {
             Fit::Yes if !found.is_sure => Fit::Maybe(format!(
                 "`{word}` may also find `{}`, by how the shell is set up",
                 target.shown
@@ -73,43 +81,40 @@ impl PathPattern {
         }
     }
 
-    fn found(&self, word: &str, folder: &Path, place: &Place<'_>) -> Result<Vec<Found>, Unknown> {
-        let (start, rest) = match (word.strip_prefix("~/"), place.home) {
+    /// What the disk has for a word.
+    fn found(
+        &self,
+        word: &str,
+        folder: &Path,
+        place: &Place<'_>,
+        left: &mut usize,
+    ) -> Result<Vec<Found>, Unknown> {
+        let (path, rest) = match (word.strip_prefix("~/"), place.home) {
             (Some(rest), Some(home)) => (home.to_owned(), rest),
-            _ => (
-                folder.join(if word.starts_with('/') { "/" } else { "" }),
-                word,
-            ),
+            _ if word.starts_with('/') => (PathBuf::from("/"), word),
+            _ => (folder.to_owned(), word),
         };
         let mut found = vec![Found {
-            path: start,
+            path,
             is_sure: true,
         }];
-        let mut left = MOST_ENTRIES;
         for name in rest.split('/').filter(|name| !name.is_empty()) {
-            if !name.contains(['*', '?', '[']) {
-                found.iter_mut().for_each(|found| found.path.push(name));
-                continue;
-            }
             if name.contains("**") {
                 self.refuse_depth(&found, word, place)?;
             }
-            // What is no class is letters to a shell.
-            let Ok(pattern) = NamePattern::parse(name) else {
+            let Some(pattern) = glob(name)? else {
                 found.iter_mut().for_each(|found| found.path.push(name));
                 continue;
             };
             let mut next = Vec::new();
             for from in found {
                 let entries = entries(&from.path, place)?;
-                left = left.checked_sub(entries.len()).ok_or_else(|| {
-                    Unknown(format!("`{word}` finds more than is looked through"))
-                })?;
-                next.extend(
-                    entries
-                        .iter()
-                        .filter_map(|name| matched(&pattern, &from, name)),
-                );
+                let too_many = || Unknown(format!("`{word}` finds more than is looked through"));
+                *left = left.checked_sub(entries.len()).ok_or_else(too_many)?;
+                let matched = entries
+                    .iter()
+                    .filter_map(|name| matched(&pattern, &from, name));
+                next.extend(matched);
             }
             found = next;
         }
@@ -120,6 +125,11 @@ impl PathPattern {
 
     /// `**` stands for folders at any depth where the shell is set to it.
     fn refuse_depth(&self, found: &[Found], word: &str, place: &Place<'_>) -> Result<(), Unknown> {
+        if found.len() > MOST_DEPTHS {
+            return Err(Unknown(format!(
+                "`{word}` finds more than is looked through"
+            )));
+        }
         for from in found {
             let folder = Target::of(&from.path.to_string_lossy(), Path::new("/"), place);
             if !self.is_below(&folder, place).is_no() {
@@ -129,6 +139,25 @@ impl PathPattern {
             }
         }
         Ok(())
+    }
+}
+
+fn has_wildcard(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+/// One name of a word as a pattern; `None` if it is only letters. An open `[` is a letter to a shell.
+fn glob(name: &str) -> Result<Option<NamePattern>, Unknown> {
+    let unknown = || Unknown(format!("what `{name}` finds is not known before it runs"));
+    // `[[:alpha:]]` and its like are read by no rule.
+    if ["[:", "[.", "[="].iter().any(|class| name.contains(class)) {
+        return Err(unknown());
+    }
+    match NamePattern::parse(name) {
+        _ if !has_wildcard(name) => Ok(None),
+        Ok(pattern) => Ok(Some(pattern)),
+        Err(_) if name.contains(['*', '?']) => Err(unknown()),
+        Err(_) => Ok(None),
     }
 }
 

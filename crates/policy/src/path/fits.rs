@@ -46,16 +46,16 @@ impl PathPattern {
     /// Whether the target is meant.
     pub fn fits(&self, target: &Target, place: &Place<'_>, side: Side) -> Fit {
         match side {
-            Side::Allow => Fit::certain(self.ways.iter().any(|way| way.allows(target, place))),
-            Side::Restrict => self.restricts(target, place),
+            Side::Allow => Fit::certain(self.written.allows(target, place)),
+            Side::Restrict => self.judged(&self.reader(place), target, place),
         }
     }
 
-    fn restricts(&self, target: &Target, place: &Place<'_>) -> Fit {
+    /// Whether the target is restricted.
+    pub(super) fn judged(&self, reader: &Reader<'_>, target: &Target, place: &Place<'_>) -> Fit {
         if target.lexical.as_os_str().len() > MOST_PATH {
             return Fit::No;
         }
-        let reader = self.reader(place);
         let paths = target.real.iter().chain([&target.lexical]);
         let most = paths.map(|path| reader.reach(&Names::of(path))).max();
         let has_no_home = place.home.is_none();
@@ -201,6 +201,7 @@ impl Way {
     fn entry(&self, root: PathBuf) -> (PathBuf, &[Part]) {
         match (&self.anchor, self.parts.split_first()) {
             (Anchor::Root, Some((Part::Name(first), rest))) => match first.literal() {
+                Some(drive) if cfg!(windows) => (PathBuf::from(format!("{drive}:\\")), rest),
                 Some(first) => (root.join(first), rest),
                 None => (root, &self.parts),
             },

@@ -16,10 +16,13 @@ use super::names::{MOST_TEXT, tidy};
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathPattern {
     pub(super) text: String,
+    /// As it is written, braces as letters: all that it allows, as in Claude Code.
+    pub(super) written: Way,
+    /// All that it restricts: as it is written, and with its braces written out.
     pub(super) ways: Vec<Way>,
 }
 
-/// One way of the pattern: more than one only with braces.
+/// One way to read a pattern.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Way {
     pub(super) anchor: Anchor,
@@ -72,10 +75,15 @@ impl PathPattern {
         }
         let texts = written_out(text)
             .ok_or("its braces stand for more than 64 paths: write several rules, or `*`")?;
-        let ways: Result<_, String> = texts.iter().map(|text| Way::parse(text, base)).collect();
+        let written = Way::parse(text, base)?;
+        let mut ways = vec![written.clone()];
+        for text in texts.iter().filter(|one| *one != text) {
+            ways.push(Way::parse(text, base)?);
+        }
         Ok(PathPattern {
             text: text.to_owned(),
-            ways: ways?,
+            written,
+            ways,
         })
     }
 }
@@ -127,15 +135,15 @@ impl Way {
 
     /// The names it begins with, up to the first wildcard.
     pub(super) fn beginning(&self) -> Vec<&str> {
-        let literal = |part| match part {
-            &Part::Name(ref name) => name.literal(),
+        let names = self.parts.iter().map_while(|part| match part {
+            Part::Name(name) => name.literal(),
             Part::Any => None,
-        };
-        self.parts.iter().map_while(literal).collect()
+        });
+        names.collect()
     }
 
-    /// Whether a rule that restricts means it at any depth: `x`, but `./x`, `x/**` and `**/x` as well. Claude Code takes
-    /// the `./` and the `/**` away before it looks whether a slash ties the pattern to a folder.
+    /// Whether a rule that restricts means it at any depth: `x`, but `./x`, `x/**` and `**/x` as well. Measured: Claude Code
+    /// takes the `./` and the `/**` away before it looks whether a slash ties the pattern to a folder.
     pub(super) fn floats(&self) -> bool {
         let is_one_name = matches!(self.parts.as_slice(), [Part::Name(_)]);
         self.anchor == Anchor::Here { up: 0 } && (is_one_name || self.is_deep)

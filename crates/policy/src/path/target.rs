@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::names::{Names, is_unseen, tidy};
+use super::names::{is_unseen, tidy};
 use crate::Place;
 
 /// So many letters of a path are shown.
@@ -92,17 +92,18 @@ fn led_to(given: &str, raw: &Path, lexical: &Path, place: &Place<'_>) -> Option<
         return None;
     }
     let real = place.disk.real(raw)?;
-    let composed: Option<PathBuf> = match given.is_ascii() {
+    let composed = |path: &Path| Some(PathBuf::from(path.to_str()?.nfc().collect::<String>()));
+    let by_composed = match given.is_ascii() {
         true => None,
-        false => Some(lexical.to_str()?.nfc().collect::<String>().into()),
+        false => Some(composed(lexical)?),
     };
-    for other in [Some(lexical), composed.as_deref()].into_iter().flatten() {
+    for other in std::iter::once(lexical).chain(by_composed.as_deref()) {
         if other == raw {
             continue;
         }
         let led = place.disk.real(other)?;
-        let is_same = |one: &Path| Names::of(one).loose == Names::of(&led).loose;
-        if !is_same(&real) && !has_no_links(other, &led, place) {
+        let is_same = led == real || composed(&led)? == composed(&real)?;
+        if !is_same && !has_no_links(other, &led, place) {
             return None;
         }
     }
@@ -122,7 +123,8 @@ fn is_one_path(path: &Path) -> bool {
         path.iter()
             .any(|name| has_second_reading(&name.to_string_lossy()))
     };
-    !path.as_os_str().as_encoded_bytes().contains(&0) && !(cfg!(windows) && has_second_reading())
+    let has_nul = path.as_os_str().as_encoded_bytes().contains(&0);
+    !has_nul && (cfg!(unix) || !has_second_reading())
 }
 
 /// Names that Windows takes for others: short forms, streams, dots and blanks at the end.

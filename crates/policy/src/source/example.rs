@@ -70,9 +70,9 @@ impl Example {
 /// The field that says what a call of the tool is about.
 fn main_field(tool: &str) -> Option<&'static str> {
     Some(match tool {
-        "Bash" => "command",
+        "Bash" | "Monitor" => "command",
         "Read" | "Edit" | "MultiEdit" | "Write" => "file_path",
-        "NotebookEdit" => "notebook_path",
+        "NotebookEdit" | "NotebookRead" => "notebook_path",
         "Glob" | "Grep" | "LS" => "path",
         "WebFetch" => "url",
         "WebSearch" => "query",

@@ -43,6 +43,8 @@ fn a_glob_is_what_the_disk_has_for_it() {
         (".env", "/base/locked/*", "/base/project", 'm'),
         (".env", "rin?/x", "/base/project", 'm'),
         (".env", &"{a,b}".repeat(7), "/base/project", 'm'),
+        (".env", ".en[[:alpha:]]", "/base/project", 'm'),
+        (".env", ".e*[", "/base/project", 'm'),
         // Not that.
         (".env", "*.rs", "/base/project", 'n'),
         (".env", "src/*", "/base/project", 'n'),

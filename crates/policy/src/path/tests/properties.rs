@@ -89,7 +89,7 @@ fn meant_by_letters(text: &str, path: &Path) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn what_is_allowed_is_restricted_too(ground in disk(), text in pattern_text(), path in path_text()) {

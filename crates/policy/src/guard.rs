@@ -1,0 +1,105 @@
+//! What no rule opens and no rule takes away, whatever it says.
+//!
+//! Owns the question whether an act touches a protected path or would destroy what is too much to lose, for files, for
+//! names that are written out, for shell patterns and for what a variable usually holds.
+
+use std::path::Path;
+
+use crate::act::{Act, Named, NamedWhat};
+use crate::path::{self, PathPattern, Target, Touch};
+use crate::place::Place;
+use crate::ruin;
+
+/// Why this act is for a person alone, if it is.
+pub(crate) fn guarded(act: &Act, place: &Place<'_>) -> Option<String> {
+    match act {
+        Act::File { target, touch } => closed(target, *touch, place),
+        Act::Search { folder, .. } => closed(folder, Touch::Read, place),
+        Act::Run(simple) if ruin::takes_the_unknown(simple) => {
+            Some("No rule takes this away: what it takes is not known before it runs.".to_owned())
+        }
+        Act::Name(named) => name(named, place),
+        Act::Run(_) | Act::Fetch { .. } | Act::Use => None,
+    }
+}
+
+fn closed(target: &Target, touch: Touch, place: &Place<'_>) -> Option<String> {
+    let why = path::protected(target, touch, place)?;
+    Some(format!("No rule opens this path: {why}."))
+}
+
+fn lost(target: &Target, place: &Place<'_>) -> Option<String> {
+    let why = ruin::vital(target, place)?;
+    Some(format!("No rule takes this away: {why}."))
+}
+
+fn name(named: &Named, place: &Place<'_>) -> Option<String> {
+    match &named.what {
+        NamedWhat::Unknown => None,
+        NamedWhat::Path(target) | NamedWhat::Perhaps(target) => {
+            let lost = named.is_taken.then(|| lost(target, place)).flatten();
+            lost.or_else(|| closed(target, named.touch, place))
+        }
+        NamedWhat::Pattern(folder) => pattern(named, folder, place),
+    }
+}
+
+/// What a shell pattern may become: the written beginning, the whole content of a folder, what is found on disk.
+fn pattern(named: &Named, folder: &Path, place: &Place<'_>) -> Option<String> {
+    let emptied = ruin::emptied(&named.word, folder, place).filter(|_| named.is_taken);
+    let emptied = emptied.map(|folder| Target::of(&folder.to_string_lossy(), place.cwd, place));
+    if let Some(why) = emptied.and_then(|target| lost(&target, place)) {
+        return Some(why);
+    }
+    let parts = named.word.split('/');
+    let plain: Vec<&str> = parts
+        .take_while(|part| !part.contains(['*', '?', '[', '{']))
+        .collect();
+    if !plain.is_empty() {
+        let start = Target::of(&format!("{}/x", plain.join("/")), folder, place);
+        if let Some(why) = closed(&start, named.touch, place) {
+            return Some(why);
+        }
+    }
+    let guarded: &[&str] = match named.touch {
+        Touch::Read => &SECRET,
+        Touch::Write => &GUARDED,
+    };
+    let means = |text: &&&str| {
+        let pattern = PathPattern::parse(text, Path::new("/"));
+        pattern.is_ok_and(|pattern| pattern.may_name(&named.word, folder, place).is_yes())
+    };
+    let found = guarded.iter().find(means)?;
+    Some(format!(
+        "No rule opens this path: `{}` finds `{}`.",
+        named.word,
+        found.trim_start_matches("//**/")
+    ))
+}
+
+/// Folders that nothing is read from by rule.
+const SECRET: [&str; 5] = [
+    "~/.ssh/**",
+    "~/.gnupg/**",
+    "~/.aws/**",
+    "~/.kube/**",
+    "~/.docker/**",
+];
+
+/// Folders and files that nothing is written to by rule.
+const GUARDED: [&str; 14] = [
+    "//**/.git/**",
+    "//**/.claude/**",
+    "~/.ssh/**",
+    "~/.gnupg/**",
+    "~/.aws/**",
+    "~/.kube/**",
+    "~/.docker/**",
+    "~/.bashrc",
+    "~/.bash_profile",
+    "~/.profile",
+    "~/.zshrc",
+    "~/.zshenv",
+    "~/.gitconfig",
+    "//etc/**",
+];
