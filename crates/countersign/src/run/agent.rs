@@ -1,12 +1,18 @@
 //! How the agent of a run is started.
 //!
 //! Owns the options that `run` gives the CLI. Invariant: it is started so that every call is asked about, whatever its
-//! own settings allow.
+//! own settings allow. Two things make it so: rules that ask about every tool, and a hook that says *ask* on versions
+//! where a hook of somebody's settings would otherwise let calls pass.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use countersign_client::{Claude, PermissionMode, Session};
-use serde_json::Value;
+use anyhow::Context as _;
+use countersign_client::hook::PreToolUse;
+use countersign_client::options::{SettingSource, Version};
+use countersign_client::{Claude, Hook, HookError, Json, PermissionMode, Recorder, Session};
+use countersign_policy::Watch;
 
 /// Everything that starting an agent takes.
 #[derive(Debug, Clone)]
@@ -19,12 +25,33 @@ pub(crate) struct Launch {
     pub(crate) mode: PermissionMode,
     /// The conversation that goes on.
     pub(crate) resume: Option<String>,
-    /// Settings the person gives, ours merged in.
-    pub(crate) settings: Value,
+    /// What makes it ask.
+    pub(crate) watch: Watch,
+    /// Whether the folder brings programs of its own that nobody trusts: its settings are not read then.
+    pub(crate) is_wary: bool,
     /// Whether text comes as it is written.
     pub(crate) streams: bool,
-    pub(crate) record: Option<PathBuf>,
+    pub(crate) recorder: Option<Recorder>,
 }
+
+/// An agent that was started.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub(crate) session: Session,
+    pub(crate) watching: Watching,
+}
+
+/// What keeps an agent asking.
+#[derive(Debug)]
+pub(crate) struct Watching {
+    watch: Watch,
+    /// Whether the hook says *ask*.
+    hook_asks: Arc<AtomicBool>,
+}
+
+/// From this version on no hook of settings lets a call pass that a rule wants asked, and saying *ask* by a hook would
+/// hide what the CLI has to say about a call.
+const HOOKS_CANNOT_PASS: &str = "2.1.325";
 
 impl Launch {
     /// The same in a fresh conversation, out of plan mode.
@@ -37,13 +64,28 @@ impl Launch {
     }
 
     /// Starts the agent.
-    pub(crate) async fn start(&self) -> anyhow::Result<Session> {
+    pub(crate) async fn start(&self) -> anyhow::Result<Started> {
+        let hook_asks = Arc::new(AtomicBool::new(true));
+        let asks = Arc::clone(&hook_asks);
+        let hook = Hook::of(PreToolUse, move |_input, _context| {
+            let asks = asks.load(Ordering::Relaxed);
+            async move {
+                Ok::<_, HookError>(match asks {
+                    true => PreToolUse::ask("Countersign asks about every call."),
+                    false => PreToolUse::pass(),
+                })
+            }
+        });
         let mut claude = Claude::new()
             .cwd(&self.cwd)
             .permission_mode(self.mode.clone())
-            .settings(countersign_client::Json::from(self.settings.clone()))
+            .settings(Json::from(self.watch.settings.clone()))
             .include_partial_messages(self.streams)
+            .hook(hook)
             .questions();
+        if self.is_wary {
+            claude = claude.setting_sources([SettingSource::User]);
+        }
         if let Some(command) = &self.claude {
             claude = claude.cli_command(command.clone());
         }
@@ -56,6 +98,38 @@ impl Launch {
         for dir in &self.add_dirs {
             claude = claude.add_dir(dir);
         }
-        Ok(claude.connect().await?)
+        if let Some(recorder) = &self.recorder {
+            claude = claude.record(recorder);
+        }
+        let session = claude.connect().await?;
+        if let Some(rest) = &self.watch.rest {
+            let applied = session
+                .handle
+                .apply_flag_settings(Json::from(rest.clone()))
+                .await;
+            applied.with_context(|| {
+                format!(
+                    "this version does not take: {}",
+                    self.watch.left_out.join(", ")
+                )
+            })?;
+        }
+        let watching = Watching {
+            watch: self.watch.clone(),
+            hook_asks,
+        };
+        Ok(Started { session, watching })
+    }
+}
+
+impl Watching {
+    /// The agent said which version it is and which tools it has. Gives the settings that are still missing.
+    pub(crate) fn learn(&mut self, version: Option<Version>, tools: &[String]) -> Option<Json> {
+        let needs_no_hook = match (version, HOOKS_CANNOT_PASS.parse()) {
+            (Some(version), Ok(first)) => version >= first,
+            _ => false,
+        };
+        self.hook_asks.store(!needs_no_hook, Ordering::Relaxed);
+        self.watch.watch_also(tools).map(Json::from)
     }
 }

@@ -13,7 +13,7 @@ use tokio::signal;
 use super::core::{Core, Taken, now};
 use super::ending::Ending;
 use super::ledger::{By, Decided, Entry};
-use crate::show::{Feed, View, headline};
+use crate::show::{Feed, View};
 use crate::term::style::{Line, Tone};
 
 /// Work in the background is waited for as long as this after the last result.
@@ -66,9 +66,16 @@ impl Batch {
         let mut result: Option<TurnResult> = None;
         let mut interrupts = 0_u32;
         let mut patience = tokio::time::Instant::now() + BACKGROUND;
+        let mut is_ended = false;
+        let ended = told_to_end();
+        tokio::pin!(ended);
         loop {
             tokio::select! {
                 biased;
+                () = &mut ended => {
+                    is_ended = true;
+                    break;
+                }
                 () = interrupted() => {
                     interrupts += 1;
                     if interrupts > 1 || result.is_some() {
@@ -98,7 +105,10 @@ impl Batch {
         let lines = self.feed.finish();
         self.print(&lines)?;
         let closed = handle.close().await;
-        let ending = self.ending(result.as_ref(), interrupts);
+        let ending = match is_ended {
+            true => Ending::Terminated,
+            false => self.ending(result.as_ref(), interrupts),
+        };
         if self.form == Form::Json {
             self.line(&json!({
                 "type": "countersign_end", "at": now().to_string(), "outcome": ending.word(),
@@ -166,8 +176,10 @@ impl Batch {
         match self.form {
             Form::Json => self.line(&entry.to_json(&now().to_string())),
             Form::Text { .. } => {
-                let cwd = self.core.desk.grounds().cwd.clone();
-                match told(entry, &cwd) {
+                if entry.decided == Decided::Deny {
+                    self.feed.denied(&entry.tool_use_id);
+                }
+                match told(entry) {
                     Some(line) => self.print(&[line]),
                     None => Ok(()),
                 }
@@ -197,34 +209,33 @@ impl Batch {
     }
 }
 
-/// A decision in one line, where a person wants to know of it.
-pub(crate) fn told(entry: &Entry, cwd: &std::path::Path) -> Option<Line> {
+/// A decision in one line, where a person wants to know of it. What the model is told stands in the result.
+pub(crate) fn told(entry: &Entry) -> Option<Line> {
     let reason = entry
         .verdict
         .as_ref()
-        .map(|verdict| verdict.reason.text.as_str())
-        .unwrap_or_default();
+        .map(|verdict| verdict.reason.text.as_str());
+    let by_rule = || {
+        let rule = entry
+            .verdict
+            .as_ref()
+            .and_then(|verdict| verdict.reason.rule.as_ref());
+        rule.map_or("Refused.".to_owned(), |rule| {
+            format!("Refused by `{rule}` ({}).", rule.origin)
+        })
+    };
     let (mark, tone, text) = match (entry.decided, entry.by) {
-        (Decided::Allow, By::Policy) => ("✓ ", Tone::Dim, reason.to_owned()),
+        (_, By::Cli) => return None,
+        (Decided::Allow, By::Policy) => ("✓ ", Tone::Dim, reason.unwrap_or_default().to_owned()),
         (Decided::Allow, By::Yes) => ("✓ ", Tone::Dim, "Allowed by --yes.".to_owned()),
-        (Decided::Allow, By::Person) => ("✓ ", Tone::Good, "Allowed.".to_owned()),
-        (Decided::Allow, _) => return None,
-        (Decided::Deny, By::Person) => {
-            let why = entry.message.clone().unwrap_or_default();
-            ("✗ ", Tone::Bad, format!("Refused. {why}"))
-        }
-        (Decided::Deny, By::Cli) => return None,
-        (Decided::Deny, _) => {
-            let call = headline(&entry.tool, &entry.input, cwd).text();
-            (
-                "✗ ",
-                Tone::Bad,
-                format!(
-                    "Refused: {call}. {}",
-                    entry.message.clone().unwrap_or_default()
-                ),
-            )
-        }
+        (Decided::Allow, _) => ("✓ ", Tone::Good, allowed(entry)),
+        (Decided::Deny, By::Policy) => ("✗ ", Tone::Bad, by_rule()),
+        (Decided::Deny, By::Nobody) => (
+            "✗ ",
+            Tone::Bad,
+            "Refused: nobody is here to ask.".to_owned(),
+        ),
+        (Decided::Deny, _) => ("✗ ", Tone::Bad, "Refused.".to_owned()),
         (Decided::Withdrawn, _) => ("– ", Tone::Dim, "The question was withdrawn.".to_owned()),
     };
     Some(
@@ -232,6 +243,32 @@ pub(crate) fn told(entry: &Entry, cwd: &std::path::Path) -> Option<Line> {
             .after(mark, tone)
             .after("  ", Tone::Plain),
     )
+}
+
+fn allowed(entry: &Entry) -> String {
+    match (entry.remembered.is_empty(), &entry.changed) {
+        (false, _) => format!(
+            "Allowed, from now on by {}.",
+            entry.remembered.join(" and ")
+        ),
+        (true, Some(_)) => "Allowed, as you changed it.".to_owned(),
+        (true, None) => "Allowed.".to_owned(),
+    }
+}
+
+/// We are told to end.
+async fn told_to_end() {
+    #[cfg(unix)]
+    {
+        use signal::unix::{SignalKind, signal};
+        if let (Ok(mut term), Ok(mut hangup)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup())) {
+            tokio::select! {
+                _ = term.recv() => return,
+                _ = hangup.recv() => return,
+            }
+        }
+    }
+    std::future::pending::<()>().await;
 }
 
 /// The person pressed Ctrl-C.

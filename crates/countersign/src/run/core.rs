@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 use std::time::SystemTime;
 
+use countersign_client::wire::cli::SystemMessage;
 use countersign_client::wire::content::ContentBlock;
 use countersign_client::wire::{CliMessage, Json, TextOr};
 use countersign_client::{
@@ -15,6 +16,7 @@ use countersign_policy::{Profile, Scope};
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::agent::Watching;
 use super::desk::{Answers, Brief, Desk, Ruling};
 use super::dialog::{Allow, Choice, PlanChoice, Reach, Remember, Way};
 use super::ledger::{By, Decided, Entry, Ledger};
@@ -28,6 +30,7 @@ pub(crate) struct Core {
     answers: Answers,
     /// The person's own file of rules.
     rules_file: Option<PathBuf>,
+    pub(crate) watching: Watching,
 }
 
 /// What came of a question.
@@ -73,6 +76,7 @@ pub(crate) fn now() -> Timestamp {
 impl Core {
     pub(crate) fn new(
         handle: Handle,
+        watching: Watching,
         desk: Desk,
         answers: Answers,
         rules_file: Option<PathBuf>,
@@ -83,6 +87,7 @@ impl Core {
             ledger: Ledger::default(),
             answers,
             rules_file,
+            watching,
         }
     }
 
@@ -116,12 +121,27 @@ impl Core {
                 });
                 entries.collect()
             }
-            Ok(CliMessage::System(_)) if frame.is_subtype("init") || frame.is_subtype("status") => {
-                self.desk.mode_told();
+            Ok(CliMessage::System(message)) => {
+                match message {
+                    SystemMessage::Init(init) => self.begins(&init.tools),
+                    SystemMessage::Status(_) => self.desk.mode_told(),
+                    _ => {}
+                }
                 Vec::new()
             }
             _ => Vec::new(),
         }
+    }
+
+    /// A turn begins: the CLI says how things stand.
+    fn begins(&mut self, tools: &[String]) {
+        self.desk.mode_told();
+        let Some(settings) = self.watching.learn(self.handle.version(), tools) else {
+            return;
+        };
+        let handle = self.handle.clone();
+        // Older versions do not take it; there the hook asks.
+        tokio::spawn(async move { handle.apply_flag_settings(settings).await });
     }
 
     /// Takes a question: settles it by rule, or hands it back for a person.

@@ -13,6 +13,8 @@ pub(crate) enum Ending {
     NobodyThere,
     /// The person stopped it.
     Interrupted,
+    /// A signal told us to end.
+    Terminated,
 }
 
 impl Ending {
@@ -22,6 +24,7 @@ impl Ending {
             Ending::Failed => 1,
             Ending::NobodyThere => 3,
             Ending::Interrupted => 130,
+            Ending::Terminated => 143,
         })
     }
 
@@ -31,6 +34,7 @@ impl Ending {
             Ending::Failed => "failed",
             Ending::NobodyThere => "refused",
             Ending::Interrupted => "interrupted",
+            Ending::Terminated => "terminated",
         }
     }
 }

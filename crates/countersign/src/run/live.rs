@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 use countersign_client::{Event, Events, Questions, Session, Subject, Turn, TurnResult};
 use countersign_policy::Profile;
 
-use super::agent::Launch;
+use super::agent::{Launch, Started};
 use super::batch::told;
 use super::core::{After, Core, Open, Taken, writes_plans};
 use super::dialog::{Approval, Choice, Dialog, Elicit, PlanReview, Questions as Asked, Step};
 use super::ending::Ending;
-use super::ledger::Entry;
+use super::ledger::{Decided, Entry};
 use crate::show::{Feed, Status};
 use crate::term::editor::{Edited, Editor};
 use crate::term::external;
@@ -211,7 +211,10 @@ impl Live {
     }
 
     fn tell(&mut self, entry: &Entry) -> io::Result<()> {
-        match told(entry, &self.core.desk.grounds().cwd) {
+        if entry.decided == Decided::Deny {
+            self.feed.denied(&entry.tool_use_id);
+        }
+        match told(entry) {
             Some(line) => self.print(&[line]),
             None => Ok(()),
         }
@@ -246,6 +249,9 @@ impl Live {
             return Ok(());
         };
         let dialog = self.dialog(&open);
+        if let Open::Permission(question, _) = &open {
+            self.feed.shown(question.tool_use_id.as_str());
+        }
         let intro = dialog.intro(usize::from(self.screen.size().columns));
         self.print(&intro)?;
         self.shown = Some(Shown {
@@ -415,12 +421,14 @@ impl Live {
         self.print(&[Line::of("A fresh conversation begins.", Tone::Dim)])?;
         self.core.handle.close().await;
         self.waiting.clear();
+        let Started { session, watching } = self.launch.afresh().start().await?;
         let Session {
             handle,
             events,
             questions,
             ..
-        } = self.launch.afresh().start().await?;
+        } = session;
+        self.core.watching = watching;
         self.core.handle = handle;
         self.events = events;
         self.questions = questions;

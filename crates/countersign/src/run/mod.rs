@@ -24,12 +24,12 @@ use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use countersign_client::Session;
+use countersign_client::{Recorder, Session};
 
 pub(crate) use ending::Ending;
 pub(crate) use mode::Mode;
 
-use self::agent::Launch;
+use self::agent::{Launch, Started};
 use self::core::Core;
 use self::desk::{Answers, Desk};
 use self::dialog::{Choice, Dialog as _, Step, TrustFolder};
@@ -78,9 +78,10 @@ async fn play(arguments: Arguments) -> anyhow::Result<Ending> {
         model: arguments.model.clone(),
         mode: arguments.mode.of_cli(),
         resume: arguments.resume.clone(),
-        settings: setup::settings(arguments.settings.as_deref())?,
+        watch: setup.watch(arguments.settings.as_deref())?,
+        is_wary: setup.is_wary(),
         streams: is_live,
-        record: arguments.record.clone(),
+        recorder: recorder(arguments.record.as_deref())?,
     };
     match is_live {
         true => at_terminal(arguments, setup, launch).await,
@@ -105,12 +106,13 @@ async fn at_terminal(
         ask_trust(&mut screen, &mut keyboard, &mut setup).await?;
     }
     screen.live(&[Line::of("Starting claude …", Tone::Dim)], None)?;
+    let Started { session, watching } = launch.start().await?;
     let Session {
         handle,
         events,
         questions,
         ..
-    } = launch.start().await?;
+    } = session;
     screen.clear_live()?;
     let answers = match arguments.mode {
         Mode::RulesOnly => Answers::Nobody,
@@ -129,7 +131,7 @@ async fn at_terminal(
         arguments.verbose,
     );
     let desk = Desk::new(setup.policy, setup.grounds, answers, arguments.yes);
-    let core = Core::new(handle, desk, answers, setup.sources.rules_file());
+    let core = Core::new(handle, watching, desk, answers, setup.sources.rules_file());
     let parts = Parts {
         core,
         launch,
@@ -155,7 +157,7 @@ async fn unattended(arguments: Arguments, setup: Setup, launch: Launch) -> anyho
     if !setup.loaded.withheld.is_empty() {
         tell_withheld(&setup);
     }
-    let session = launch.start().await?;
+    let Started { session, watching } = launch.start().await?;
     let width = match io::stdout().is_terminal() {
         true => usize::from(Size::of_terminal().columns),
         false => 100,
@@ -173,11 +175,19 @@ async fn unattended(arguments: Arguments, setup: Setup, launch: Launch) -> anyho
     let desk = Desk::new(setup.policy, setup.grounds, Answers::Nobody, arguments.yes);
     let core = Core::new(
         session.handle.clone(),
+        watching,
         desk,
         Answers::Nobody,
         setup.sources.rules_file(),
     );
     batch::run(core, session, prompt, form, view).await
+}
+
+fn recorder(file: Option<&Path>) -> anyhow::Result<Option<Recorder>> {
+    let what = "countersign run";
+    Ok(file
+        .map(|file| Recorder::create(file, "unknown", what))
+        .transpose()?)
 }
 
 fn view(cwd: &Path, width: usize, verbose: bool) -> View {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use countersign_policy::rule::FileKind;
-use countersign_policy::source::{self, Loaded, Sources};
-use countersign_policy::{Effect, Origin, Policy, RealDisk, Rule, asks_about_everything};
+use countersign_policy::source::{self, Loaded, Sources, Trust};
+use countersign_policy::{Effect, Origin, Policy, RealDisk, Rule, Watch};
 use serde_json::Value;
 
 use super::core::now;
@@ -111,9 +111,34 @@ impl Setup {
             .trust_file()
             .context("there is no folder to keep this in: set HOME")?;
         source::trust_folder(&file, offer, now())?;
+        self.loaded.trust = Trust::Trusted;
         self.policy.rules.append(&mut self.loaded.withheld);
         self.grounds.add_dirs.append(&mut self.loaded.withheld_dirs);
         Ok(())
+    }
+}
+
+impl Setup {
+    /// What makes the CLI ask: the settings of the person's file with ours merged in.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn watch(&self, file: Option<&Path>) -> anyhow::Result<Watch> {
+        let given = file.map(read_settings).transpose()?;
+        let is_mcp = |rule: &&Rule| rule.matcher.tool.starts_with("mcp__");
+        let servers: Vec<String> = self
+            .policy
+            .rules
+            .iter()
+            .filter(is_mcp)
+            .map(|rule| rule.matcher.tool.clone())
+            .collect();
+        Ok(Watch::new(given.as_ref(), &servers))
+    }
+
+    /// Whether the folder brings something that nobody has trusted.
+    pub(crate) fn is_wary(&self) -> bool {
+        matches!(self.loaded.trust, Trust::Untrusted | Trust::Changed)
     }
 }
 
@@ -131,15 +156,6 @@ fn refuse_unsafe(loaded: &Loaded) -> anyhow::Result<()> {
         "rules that may forbid something cannot be read, so nothing is started:\n{}\n`countersign policy check` shows all of them",
         problems.join("\n")
     )
-}
-
-/// The settings the CLI is started with: those of the person's file, with ours merged in.
-///
-/// # Errors
-/// When the file cannot be read.
-pub(crate) fn settings(file: Option<&Path>) -> anyhow::Result<Value> {
-    let given = file.map(read_settings).transpose()?;
-    Ok(asks_about_everything(given.as_ref(), &[]))
 }
 
 fn read_settings(path: &Path) -> anyhow::Result<Value> {

@@ -179,7 +179,7 @@ impl Dialog for Approval {
             Picked::One { index, text } => self.picked(index, text),
             Picked::Many { .. } => Step::Going,
             Picked::Cancelled => match self.stage {
-                Stage::First => Step::Going,
+                Stage::First => self.picked_first(Offer::NoAndStop, None),
                 _ => self.back(),
             },
         }

@@ -129,7 +129,14 @@ impl Dialog for PlanReview {
                     Step::Going
                 }
             },
-            Picked::Going | Picked::Many { .. } | Picked::Cancelled => Step::Going,
+            Picked::Cancelled => {
+                let message = "The person stopped here.".to_owned();
+                Step::Done(Choice::Deny {
+                    message,
+                    stop: true,
+                })
+            }
+            Picked::Going | Picked::Many { .. } => Step::Going,
         }
     }
 
