@@ -26,8 +26,8 @@ const TEXT: &str = "COUNTERSIGN_SCENARIO_TEXT";
 const LOG: &str = "COUNTERSIGN_SCENARIO_LOG";
 const ARGV: &str = "COUNTERSIGN_SCENARIO_ARGV";
 /// A model script, in place of a scenario, and the values of its variables as JSON.
-const MODEL: &str = "COUNTERSIGN_MODEL_SCRIPT";
-const VARS: &str = "COUNTERSIGN_MODEL_VARS";
+pub(crate) const MODEL: &str = "COUNTERSIGN_MODEL_SCRIPT";
+pub(crate) const VARS: &str = "COUNTERSIGN_MODEL_VARS";
 /// Where a process leaves how far it came with the script, for the next one.
 const STATE: &str = "COUNTERSIGN_MODEL_STATE";
 

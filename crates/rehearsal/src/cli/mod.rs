@@ -33,6 +33,7 @@ mod words;
 
 pub use engine::{Deed, Engine, Input, Launch, ModelScript, Outcome, Output, Signal};
 pub use entry::{EntryError, Setup, main_from_env, main_with};
+pub(crate) use entry::{MODEL as MODEL_SCRIPT, VARS as MODEL_VARS};
 pub use ground::Ground;
 pub use parse::ScenarioError;
 pub use play::{Ended, PlayError, play, play_with};

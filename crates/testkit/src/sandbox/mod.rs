@@ -1,45 +1,26 @@
 //! A place of its own for one run of the real CLI: a temporary home, project and temp folder, and an
 //! environment built from nothing.
 //!
-//! The only place in the project that says how the real CLI is started: [`Sandbox::start`] does it, and
-//! who must start it by other means takes all of [`Sandbox::spec`]. Invariants: the CLI sees no variable,
-//! home or credential of the caller; it talks to a loopback address only; when the sandbox is dropped no
-//! process and no file of the run is left.
+//! Tests start the real CLI here only: [`Sandbox::start`] does it, and who must start it by other means
+//! takes all of [`Sandbox::spec`]. Folders and environment are those of `rehearsal::real`. Invariants: the
+//! CLI sees no variable, home or credential of the caller; it talks to a loopback address only; when the
+//! sandbox is dropped no process and no file of the run is left.
 
 mod leftovers;
 mod process;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use countersign_rehearsal::real::{EnvironmentError, Places, environment, search_path};
 use tempfile::TempDir;
 
+pub use countersign_rehearsal::real::DUMMY_KEY;
 pub use process::{Cli, CliStream, Ended, Launch, Patience};
 
 use crate::fetch::Installed;
-
-/// The key every run is given. It opens nothing.
-pub const DUMMY_KEY: &str = "not-a-key";
-
-/// Variables that a scenario may not change: they are what keeps the run inside.
-const FIXED: [&str; 14] = [
-    "PATH",
-    "HOME",
-    "TMPDIR",
-    "CLAUDE_CODE_TMPDIR",
-    "ANTHROPIC_BASE_URL",
-    "ANTHROPIC_API_KEY",
-    "DISABLE_TELEMETRY",
-    "DISABLE_AUTOUPDATER",
-    "DISABLE_ERROR_REPORTING",
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
-    "LANG",
-    "SHELL",
-    "TZ",
-    "USER",
-];
 
 /// Why a sandbox could not be built or a CLI not be started in it.
 #[derive(Debug, thiserror::Error)]
@@ -58,12 +39,9 @@ pub enum SandboxError {
     /// `git init` failed.
     #[error("git could not make the project folder a repository: is git installed?")]
     Git,
-    /// The base URL is not a loopback address.
-    #[error("{0} is not a loopback address: give the scripted model's URL")]
-    NotLoopback(String),
-    /// A variable is one of those that make the sandbox.
-    #[error("{0} is set by the sandbox and cannot be changed: leave it out of the scenario")]
-    FixedVariable(String),
+    /// The base URL is not a loopback address, or a variable is one of those that make the sandbox.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
     /// The program did not start.
     #[error("cannot start {}: run `cargo xtask fetch` again", .program.display())]
     Start {
@@ -101,8 +79,10 @@ pub struct LaunchSpec {
 /// Folders for one run, gone when dropped.
 #[derive(Debug)]
 pub struct Sandbox {
-    root: TempDir,
+    places: Places,
     run_as: RunAs,
+    /// Gone with everything in it when dropped.
+    _root: TempDir,
 }
 
 impl Sandbox {
@@ -114,7 +94,11 @@ impl Sandbox {
             .rand_bytes(6)
             .tempdir_in(&base)
             .map_err(io("make a folder in", &base))?;
-        let sandbox = Sandbox { root, run_as };
+        let sandbox = Sandbox {
+            places: Places::below(root.path()),
+            run_as,
+            _root: root,
+        };
         if let RunAs::Uid(uid) = run_as {
             if !can_become_another_user() {
                 return Err(SandboxError::NoOtherUser(uid));
@@ -122,7 +106,7 @@ impl Sandbox {
             let open = std::fs::Permissions::from_mode(0o755);
             std::fs::set_permissions(sandbox.root(), open).map_err(io("open", sandbox.root()))?;
         }
-        for dir in [sandbox.home(), sandbox.project(), sandbox.tmp()] {
+        for dir in sandbox.places.all() {
             std::fs::create_dir(&dir).map_err(io("create", &dir))?;
             sandbox.give(&dir)?;
         }
@@ -131,22 +115,22 @@ impl Sandbox {
 
     /// The folder that holds all others.
     pub fn root(&self) -> &Path {
-        self.root.path()
+        self.places.root()
     }
 
     /// The CLI's `HOME`.
     pub fn home(&self) -> PathBuf {
-        self.root().join("home")
+        self.places.home()
     }
 
     /// The CLI's working directory.
     pub fn project(&self) -> PathBuf {
-        self.root().join("project")
+        self.places.project()
     }
 
     /// The CLI's folder for temporary files.
     pub fn tmp(&self) -> PathBuf {
-        self.root().join("tmp")
+        self.places.tmp()
     }
 
     /// Writes a file into the project.
@@ -196,34 +180,13 @@ impl Sandbox {
         installed: &Installed,
         launch: &Launch,
     ) -> Result<Environment, SandboxError> {
-        if !is_loopback(&launch.base_url) {
-            return Err(SandboxError::NotLoopback(launch.base_url.clone()));
-        }
-        let mut environment: Environment = [
-            ("PATH", search_path(&installed.command)),
-            ("HOME", self.home().into_os_string()),
-            ("TMPDIR", self.tmp().into_os_string()),
-            ("CLAUDE_CODE_TMPDIR", self.tmp().into_os_string()),
-            ("ANTHROPIC_BASE_URL", launch.base_url.clone().into()),
-            ("ANTHROPIC_API_KEY", DUMMY_KEY.into()),
-            ("DISABLE_TELEMETRY", "1".into()),
-            ("DISABLE_AUTOUPDATER", "1".into()),
-            ("DISABLE_ERROR_REPORTING", "1".into()),
-            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".into()),
-            ("LANG", "C.UTF-8".into()),
-            ("SHELL", "/bin/bash".into()),
-            ("TZ", "UTC".into()),
-            ("USER", "user".into()),
-        ]
-        .map(|(key, value): (&str, OsString)| (OsString::from(key), value))
-        .into();
-        for (key, value) in &launch.env {
-            if FIXED.contains(&key.as_str()) {
-                return Err(SandboxError::FixedVariable(key.clone()));
-            }
-            environment.push((key.into(), value.into()));
-        }
-        Ok(environment)
+        let path = search_path(&installed.command, &[]);
+        Ok(environment(
+            &self.places,
+            path,
+            &launch.base_url,
+            &launch.env,
+        )?)
     }
 
     /// Program and leading arguments, readable for whoever runs it.
@@ -274,19 +237,10 @@ impl Sandbox {
 impl Drop for Sandbox {
     fn drop(&mut self) {
         leftovers::end_all(&self.home());
-        // 2.0.75 keeps the output of background shells here, whatever `TMPDIR` says. The name holds
-        // this sandbox's own, so nobody else's folder is meant; the parent goes if it is empty.
-        let dashed: String = self
-            .project()
-            .to_string_lossy()
-            .replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-        let _ = std::fs::remove_dir_all(Path::new(STRAY).join(dashed));
-        let _ = std::fs::remove_dir(STRAY);
+        // 2.0.75 keeps the output of background shells elsewhere, whatever `TMPDIR` says.
+        self.places.clear_strays();
     }
 }
-
-/// Where 2.0.75 writes outside of its sandbox.
-const STRAY: &str = "/tmp/claude";
 
 type Environment = Vec<(OsString, OsString)>;
 
@@ -299,30 +253,6 @@ pub fn can_become_another_user() -> bool {
             .stderr(Stdio::null())
             .status()
             .is_ok_and(|status| status.success())
-}
-
-fn is_loopback(url: &str) -> bool {
-    let authority = url
-        .strip_prefix("http://")
-        .and_then(|rest| rest.split('/').next());
-    authority
-        .and_then(|authority| authority.parse::<std::net::SocketAddr>().ok())
-        .is_some_and(|address| address.ip().is_loopback())
-}
-
-/// The folder of the program (node's, if node runs it), then the system's.
-fn search_path(command: &[OsString]) -> OsString {
-    let program = command.first().map(Path::new);
-    let own = program
-        .and_then(Path::parent)
-        .filter(|dir| dir.join("node").exists());
-    let system = ["/usr/bin", "/bin"].map(Path::new);
-    let dirs = own
-        .into_iter()
-        .chain(system)
-        .map(Path::as_os_str)
-        .map(OsStr::to_owned);
-    std::env::join_paths(dirs).unwrap_or_else(|_| "/usr/bin:/bin".into())
 }
 
 /// The same files under another folder: hard links where the disk allows it, copies elsewhere.
@@ -372,39 +302,6 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_holds_the_fixed_names_and_the_extras_and_nothing_else() {
-        let sandbox = Sandbox::create(RunAs::Caller).unwrap();
-        let environment = sandbox
-            .environment(&installed(), &launch("http://127.0.0.1:9"))
-            .unwrap();
-        let mut names: Vec<_> = environment
-            .iter()
-            .map(|(key, _)| key.to_str().unwrap())
-            .collect();
-        let mut expected = FIXED.to_vec();
-        expected.push("X");
-        names.sort_unstable();
-        expected.sort_unstable();
-        assert_eq!(names, expected);
-    }
-
-    #[test]
-    fn only_a_loopback_address_is_taken_as_the_model() {
-        let sandbox = Sandbox::create(RunAs::Caller).unwrap();
-        for url in [
-            "http://10.0.0.1:80",
-            "https://api.example.com",
-            "http://localhost.example:1",
-        ] {
-            let refused = sandbox.environment(&installed(), &launch(url));
-            assert!(
-                matches!(refused, Err(SandboxError::NotLoopback(_))),
-                "{url}"
-            );
-        }
-    }
-
-    #[test]
     fn a_spec_holds_the_whole_environment_and_is_refused_what_a_start_is_refused() {
         let sandbox = Sandbox::create(RunAs::Caller).unwrap();
         let mut launch = launch("http://127.0.0.1:9");
@@ -416,7 +313,10 @@ mod tests {
         assert_eq!((spec.env, spec.cwd), (environment, sandbox.project()));
         launch.base_url = "http://10.0.0.1:80".into();
         let refused = sandbox.spec(&installed(), &launch);
-        assert!(matches!(refused, Err(SandboxError::NotLoopback(_))));
+        assert!(matches!(
+            refused,
+            Err(SandboxError::Environment(EnvironmentError::NotLoopback(_)))
+        ));
     }
 
     #[test]
@@ -425,7 +325,9 @@ mod tests {
         let mut launch = launch("http://127.0.0.1:9");
         launch.env = vec![("HOME".into(), "/root".into())];
         let refused = sandbox.environment(&installed(), &launch);
-        assert!(matches!(refused, Err(SandboxError::FixedVariable(name)) if name == "HOME"));
+        assert!(
+            matches!(refused, Err(SandboxError::Environment(EnvironmentError::Fixed(name))) if name == "HOME")
+        );
     }
 
     #[test]
