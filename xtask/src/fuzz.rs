@@ -1,5 +1,5 @@
-//! `cargo xtask fuzz`: runs the targets of fuzz/ for a while each, starting from the recordings. Needs a
-//! nightly toolchain; without one nothing is run and that is said, not hidden.
+//! `cargo xtask fuzz`: runs the targets of fuzz/ for a while each, starting from the recordings and the table of the
+//! policy. Needs a nightly toolchain; without one nothing is run and that is said, not hidden.
 
 use std::fs;
 use std::path::PathBuf;
@@ -111,9 +111,12 @@ fn run(workspace: &Workspace, target: &str, extent: Extent) -> anyhow::Result<bo
     let discovered = workspace.target.join("fuzz-corpus").join(target);
     fs::create_dir_all(&discovered)
         .with_context(|| format!("cannot create {}", discovered.display()))?;
-    let recordings = workspace.root.join("fixtures/wire");
-    let seeds = fuzz_seeds::write(&recordings, target, &workspace.target.join("fuzz-seeds"))
-        .context("cannot make seeds of the recordings")?;
+    let seeds = fuzz_seeds::write(
+        &workspace.root,
+        target,
+        &workspace.target.join("fuzz-seeds"),
+    )
+    .context("cannot make the seeds")?;
     let corpora = [discovered, seeds];
     let limit = match extent {
         Extent::SeedsOnly => "-runs=0".to_owned(),

@@ -1,4 +1,5 @@
-//! Seeds for the fuzz targets, taken from the recordings: what a real CLI said is the best place to start from.
+//! Seeds for the fuzz targets, taken from the recordings (what a real CLI said is the best place to start from) and,
+//! for the policy, from its table of rules and calls.
 //!
 //! Written anew for each run, next to what earlier runs discovered; nothing of it is kept in the tree.
 
@@ -12,12 +13,20 @@ use std::path::{Path, PathBuf};
 const LONGEST: usize = 4096;
 
 /// Writes the seeds of `target` below `into`; gives their folder. Targets without a rule here have none.
-pub(crate) fn write(recordings: &Path, target: &str, into: &Path) -> io::Result<PathBuf> {
+pub(crate) fn write(root: &Path, target: &str, into: &Path) -> io::Result<PathBuf> {
     let folder = into.join(target);
     fs::create_dir_all(&folder)?;
-    for file in files(recordings)? {
+    let files = match target {
+        "policy" => in_folder(&root.join("crates/policy/tests/table/cases"))?,
+        _ => recordings(&root.join("fixtures/wire"))?,
+    };
+    for file in files {
         let text = fs::read_to_string(file)?;
-        for seed in of_recording(target, &text) {
+        let seeds = match target {
+            "policy" => of_table(&text),
+            _ => of_recording(target, &text),
+        };
+        for seed in seeds {
             let mut name = DefaultHasher::new();
             seed.hash(&mut name);
             fs::write(folder.join(format!("{:016x}", name.finish())), seed)?;
@@ -26,15 +35,48 @@ pub(crate) fn write(recordings: &Path, target: &str, into: &Path) -> io::Result<
     Ok(folder)
 }
 
-fn files(recordings: &Path) -> io::Result<Vec<PathBuf>> {
+fn recordings(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for version in fs::read_dir(recordings)? {
-        for file in fs::read_dir(version?.path())? {
-            files.push(file?.path());
+    for version in in_folder(folder)? {
+        files.extend(in_folder(&version)?);
+    }
+    Ok(files)
+}
+
+fn in_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?;
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| Ok(entry?.path()))
+        .collect::<io::Result<_>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Each shell command of the table below the rules of its block.
+fn of_table(text: &str) -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    let mut rules = String::new();
+    let mut has_rows = false;
+    for line in text.lines() {
+        let is_rule = ["allow ", "ask ", "deny "]
+            .iter()
+            .any(|effect| line.starts_with(effect));
+        match line.rsplit_once(" => ") {
+            Some((command, _)) => {
+                has_rows = true;
+                seeds.push(format!("{rules}\n{command}").into_bytes());
+            }
+            None if is_rule => {
+                if std::mem::take(&mut has_rows) {
+                    rules.clear();
+                }
+                rules.push_str(line);
+                rules.push('\n');
+            }
+            None => {}
         }
     }
-    files.sort();
-    Ok(files)
+    seeds
 }
 
 fn of_recording(target: &str, text: &str) -> Vec<Vec<u8>> {
@@ -81,6 +123,21 @@ mod tests {
             [
                 &br#"{"type":"user","x":{"line":1}}"#[..],
                 br#"{"type":"result"}"#
+            ]
+        );
+    }
+
+    #[test]
+    fn each_row_of_the_table_is_a_seed_with_its_rules() {
+        let table =
+            "# why\nallow A\ndeny B\n\nls => allow rule\nrm x => ask rule\nask C\nmv => ask rule\n";
+        let seeds = of_table(table);
+        assert_eq!(
+            seeds,
+            [
+                &b"allow A\ndeny B\n\nls"[..],
+                b"allow A\ndeny B\n\nrm x",
+                b"ask C\n\nmv"
             ]
         );
     }

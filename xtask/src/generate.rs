@@ -100,7 +100,7 @@ impl File {
     }
 }
 
-fn ensure_binary(workspace: &Workspace, binary: Binary) -> anyhow::Result<()> {
+pub(crate) fn ensure_binary(workspace: &Workspace, binary: Binary) -> anyhow::Result<()> {
     if binary == Binary::Missing {
         let cargo = workspace
             .cargo()

@@ -9,6 +9,7 @@ mod budget;
 mod check;
 mod cli_docs;
 mod conformance;
+mod experiments;
 mod fetch;
 mod fuzz;
 mod fuzz_seeds;
@@ -102,6 +103,8 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Runs the experiments of seed 001 on every pinned CLI and writes docs/experiments.md.
+    Experiments,
     /// Runs a benchmark and prints its table.
     Bench {
         /// Which one
@@ -187,6 +190,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Record { args } => record(workspace, &args)?,
         Command::Conformance { check } => conformance::command(workspace, check)?,
+        Command::Experiments => {
+            experiments::command(workspace)?;
+            true
+        }
         Command::Bench { name, args } => bench::command(workspace, name, &args)?,
         Command::Fuzz {
             list: true, json, ..

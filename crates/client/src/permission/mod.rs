@@ -138,6 +138,11 @@ impl PermissionQuestion {
         &self.responder
     }
 
+    /// The right to answer it, for an answer that no [`Decision`] can say. Nothing is checked or completed then.
+    pub fn into_responder(self) -> Responder {
+        self.responder
+    }
+
     /// Gives the decision.
     ///
     /// # Errors

@@ -1,0 +1,177 @@
+//! Where a take is run: folders of its own, the scripted model, and the CLI with an environment built from nothing.
+//!
+//! Owns [`Agent`] (which CLI) and [`Stage`] (one run of it). Invariants: what the CLI sees is what
+//! `rehearsal::real` says, and nothing of the caller; when a stage is dropped its folders are gone.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use countersign_client::Claude;
+use countersign_client::options::{Cli, LocateError, Settings, Surroundings};
+use countersign_rehearsal::model::{Options, ParseError, Script, Server, StartError, Vars};
+use countersign_rehearsal::real::{self, EnvironmentError, Places};
+use serde_json::json;
+use tempfile::TempDir;
+
+/// Why there is no CLI to run, or no place to run it in.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StageError {
+    #[error(transparent)]
+    Cli(#[from] LocateError),
+    #[error("cannot write to the temporary folder: {0}; set TMPDIR to one that can be written")]
+    Folder(#[from] std::io::Error),
+    #[error("the script of the model: {0}")]
+    Script(#[from] ParseError),
+    #[error(transparent)]
+    Model(#[from] StartError),
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+}
+
+/// The CLI that the experiments are run on.
+#[derive(Debug, Clone)]
+pub(crate) struct Agent {
+    command: Vec<OsString>,
+    /// Where node is, for a CLI that wants one.
+    node: Option<PathBuf>,
+    /// Whether it will run as root.
+    pub(crate) is_root: bool,
+}
+
+impl Agent {
+    /// The CLI that `asked` names: a file, or a command line; the installed one if nothing is named.
+    pub(crate) fn find(asked: Option<&str>) -> Result<Self, StageError> {
+        let around = Surroundings::of_this_process();
+        let cli = match asked {
+            None => Cli::Search,
+            Some(path) if Path::new(path).is_file() => Cli::Path(path.into()),
+            Some(line) => Cli::Line(line.to_owned()),
+        };
+        let found = cli.locate(&around)?;
+        // It is started in another folder.
+        let program = std::path::absolute(&found.program)?;
+        let mut command = vec![program.into_os_string()];
+        command.extend(found.args);
+        let node = Cli::Command(vec!["node".into()]).locate(&around).ok();
+        Ok(Self {
+            command,
+            node: node.and_then(|node| node.program.parent().map(Path::to_owned)),
+            is_root: around.root,
+        })
+    }
+}
+
+/// The place of one run.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    places: Places,
+    model: Server,
+    /// Gone with everything in it when dropped.
+    _root: TempDir,
+}
+
+impl Stage {
+    /// Makes the folders, puts `files` into the project and starts a model that follows `script`.
+    pub(crate) async fn set(script: &str, files: &[(&str, &str)]) -> Result<Self, StageError> {
+        let root = tempfile::Builder::new().prefix("countersign-").tempdir()?;
+        let places = Places::below(real_path(root.path())?);
+        for dir in places.all() {
+            std::fs::create_dir(dir)?;
+        }
+        for (name, text) in files {
+            std::fs::write(places.project().join(name), text)?;
+        }
+        std::fs::write(script_file(&places), script)?;
+        let options = Options {
+            vars: vars(&places),
+            ..Options::default()
+        };
+        let model = Server::start(Script::parse(script)?, options).await?;
+        Ok(Self {
+            places,
+            model,
+            _root: root,
+        })
+    }
+
+    /// A client whose CLI runs in here. `more` is added to the environment.
+    pub(crate) fn claude(
+        &self,
+        agent: &Agent,
+        more: &[(&str, &str)],
+    ) -> Result<Claude, StageError> {
+        let mut added = real::scripted(&script_file(&self.places), &vars(&self.places)).to_vec();
+        let more = more
+            .iter()
+            .map(|&(name, value)| (name.into(), value.into()));
+        added.extend(more);
+        let path = real::search_path(&agent.command, agent.node.as_slice());
+        let env = real::environment(&self.places, path, &self.model.base_url(), &added)?;
+        let claude = Claude::new()
+            .cli(agent.command.clone())
+            .cwd(self.places.project())
+            .max_retries(1)
+            .session_state_events(false)
+            // What a CLI does by itself, which the client would change.
+            .settings(Settings::Json(
+                json!({"useAutoModeDuringPlan": true}).into(),
+            ))
+            .env_clear();
+        let set = |claude: Claude, (name, value)| claude.env(name, value);
+        Ok(env.into_iter().fold(claude, set))
+    }
+
+    /// A line of the wire with the names of the folders replaced, so that it is the same in every run.
+    pub(crate) fn without_paths(&self, line: &[u8]) -> Vec<u8> {
+        let [home, project, tmp] = self
+            .places
+            .all()
+            .map(|path| path.to_string_lossy().into_owned());
+        String::from_utf8_lossy(line)
+            .replace(&home, "/home/user")
+            .replace(&project, "/project")
+            .replace(&tmp, "/tmp")
+            .into_bytes()
+    }
+
+    /// The files of the project as they are now, by name.
+    pub(crate) fn files(&self) -> std::io::Result<std::collections::BTreeMap<String, String>> {
+        let mut files = std::collections::BTreeMap::new();
+        for entry in std::fs::read_dir(self.places.project())? {
+            let path = entry?.path();
+            if path.is_file() {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                files.insert(name.into_owned(), std::fs::read_to_string(&path)?);
+            }
+        }
+        Ok(files)
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.places.clear_strays();
+    }
+}
+
+/// Without links, since a CLI may say a path as it really is.
+fn real_path(path: &Path) -> std::io::Result<PathBuf> {
+    match cfg!(unix) {
+        true => path.canonicalize(),
+        false => Ok(path.to_owned()),
+    }
+}
+
+/// Beside the folders that the CLI looks into.
+fn script_file(places: &Places) -> PathBuf {
+    places.root().join("script.model")
+}
+
+/// What `${…}` in a script may name.
+fn vars(places: &Places) -> Vars {
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    Vars::from([
+        ("cwd".to_owned(), text(places.project())),
+        ("home".to_owned(), text(places.home())),
+    ])
+}
