@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::decide::Policy;
 use crate::place::Place;
 use crate::profile::Profile;
-use crate::rule::{Rule, Scope};
+use crate::rule::{Origin, Rule, Scope};
 use crate::source::{Example, Examples, Problem};
 use crate::verdict::{Verdict, Why};
 
@@ -31,14 +31,7 @@ fn failure(
     now: Timestamp,
 ) -> Option<Problem> {
     let first = entry.rules.first()?;
-    let shown = match entry.rules.len() {
-        1 => format!("`{first}`"),
-        count => format!("`{first}` and the {} rules below it", count - 1),
-    };
-    let shown = match entry.at.line {
-        Some(line) => format!("{shown} (line {line})"),
-        None => shown,
-    };
+    let entry_shown = shown(entry);
     let problem = |what: String, fix: String| {
         Some(Problem {
             at: example.at.clone(),
@@ -53,30 +46,55 @@ fn failure(
         let call = match example.call(tool) {
             Ok(call) => call,
             Err(fix) => {
-                return problem(format!("{} is no example for {shown}", example.text()), fix);
+                return problem(
+                    format!("{} is no example for {entry_shown}", example.text()),
+                    fix,
+                );
             }
         };
         let verdict = decide(&entry.rules, &call, place, now);
-        let is_meant = verdict.effect == first.effect && verdict.reason.why == Why::Rule;
-        if is_meant {
-            return match example.is_match {
-                true => None,
-                false => {
-                    let what = format!("{} must not be meant by {shown}, and is", example.text());
-                    problem(what, "narrow the rule, or take the example out".to_owned())
-                }
-            };
+        if verdict.effect != first.effect || verdict.reason.why != Why::Rule {
+            decided.get_or_insert(verdict);
+            continue;
         }
-        decided.get_or_insert(verdict);
+        if example.is_match {
+            return None;
+        }
+        let by = match &verdict.reason.rule {
+            Some(rule) => format!("`{rule}` (line {})", line_of(rule, entry)),
+            None => entry_shown,
+        };
+        let what = format!("{} must not be meant by {by}, and is", example.text());
+        return problem(what, "narrow the rule, or take the example out".to_owned());
     }
     let verdict = decided.filter(|_| example.is_match)?;
     let what = format!(
-        "{} must be meant by {shown}, and is not: with it alone the verdict is {} ({})",
+        "{} must be meant by {entry_shown}, and is not: with it alone the verdict is {} ({})",
         example.text(),
         verdict.effect,
         verdict.reason.text.trim_end_matches('.'),
     );
     problem(what, "widen the rule, or mend the example".to_owned())
+}
+
+/// The rules of an entry, with its line.
+fn shown(entry: &Examples) -> String {
+    let rules = match &entry.rules[..] {
+        [rule] => format!("`{rule}`"),
+        rules => format!("one of the {} rules there", rules.len()),
+    };
+    match entry.at.line {
+        Some(line) => format!("{rules} (line {line})"),
+        None => rules,
+    }
+}
+
+fn line_of(rule: &Rule, entry: &Examples) -> usize {
+    let own = match &rule.origin {
+        Origin::File { line, .. } => *line,
+        Origin::CommandLine | Origin::Session => None,
+    };
+    own.or(entry.at.line).unwrap_or_default()
 }
 
 /// The tools of an entry, each once.

@@ -279,4 +279,5 @@ impl std::fmt::Display for Kind {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests;

@@ -98,6 +98,14 @@ impl Sources {
     pub fn trust_file(&self) -> Option<PathBuf> {
         self.own.as_ref().map(|folder| folder.join(TRUST_FILE))
     }
+
+    /// `~` and relative paths of settings made whole, as the CLI does.
+    pub fn whole(&self, path: &Path) -> PathBuf {
+        match (path.strip_prefix("~"), &self.home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => self.cwd.join(path),
+        }
+    }
 }
 
 /// Where an administrator's settings stand on this system.

@@ -31,7 +31,7 @@ pub struct Loaded {
     pub add_dirs: Vec<PathBuf>,
     /// The profile that the person chose.
     pub profile: Option<Profile>,
-    /// `defaultMode`, as far as it lets nothing run unasked: `plan`, `default` or `dontAsk`.
+    /// The strictest `defaultMode` of all files, of those that let nothing run unasked: `plan`, `dontAsk`, `default`.
     pub default_mode: Option<String>,
     /// What the repository allows and the person has not trusted.
     pub withheld: Vec<Rule>,
@@ -149,12 +149,7 @@ impl Loaded {
         self.problems.extend(read.problems);
         self.examples.extend(read.examples);
         self.profile = read.profile.or(self.profile);
-        let lets_nothing_run =
-            |mode: &String| matches!(mode.as_str(), "plan" | "default" | "dontAsk");
-        self.default_mode = read
-            .default_mode
-            .filter(lets_nothing_run)
-            .or(self.default_mode.take());
+        self.default_mode = stricter(self.default_mode.take(), read.default_mode);
         for rule in read.rules {
             let may_open = kind.is_of_repository() && rule.effect == Effect::Allow;
             if may_open {
@@ -169,7 +164,7 @@ impl Loaded {
             }
         }
         for written in read.add_dirs {
-            let folder = whole(&written, sources);
+            let folder = sources.whole(&written);
             if !kind.is_of_repository() {
                 self.add_dirs.push(folder);
                 continue;
@@ -185,6 +180,16 @@ impl Loaded {
     }
 }
 
+/// The stricter of two modes, so that no file takes back what another wants; a mode that lets things run is none.
+fn stricter(one: Option<String>, other: Option<String>) -> Option<String> {
+    const STRICTEST_FIRST: [&str; 3] = ["plan", "dontAsk", "default"];
+    let said = [one, other];
+    let found = STRICTEST_FIRST
+        .iter()
+        .find(|mode| said.iter().flatten().any(|said| said == *mode));
+    found.map(|mode| (*mode).to_owned())
+}
+
 /// A rule for a repository is for the folder that the path leads to.
 fn in_real_folder(mut rule: Rule, disk: &dyn Disk) -> Rule {
     if let Scope::Repository(folder) = &mut rule.scope
@@ -193,14 +198,6 @@ fn in_real_folder(mut rule: Rule, disk: &dyn Disk) -> Rule {
         *folder = real;
     }
     rule
-}
-
-/// `~` and relative paths made whole, as the CLI does.
-fn whole(path: &Path, sources: &Sources) -> PathBuf {
-    match (path.strip_prefix("~"), &sources.home) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => sources.cwd.join(path),
-    }
 }
 
 /// Reads one file of rules: settings of Claude Code, or ours where it ends in `.toml`. `None` where nothing is there.

@@ -34,28 +34,50 @@ pub fn remember(text: &str, rules: &[Rule]) -> Result<String, RememberError> {
     let mut document: DocumentMut = text
         .parse()
         .map_err(|error: toml_edit::TomlError| RememberError::Broken(error.message().to_owned()))?;
-    let mut known = super::toml(
+    let mut known = rules_of(text);
+    let mut added: Vec<&Rule> = Vec::new();
+    let list = document
+        .entry("rule")
+        .or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
+    let list = list.as_array_of_tables_mut().ok_or(RememberError::NoList)?;
+    for rule in rules.iter().filter(|rule| rule.scope != Scope::Session) {
+        if !known.iter().any(|known| says_as_much(known, rule)) {
+            list.push(entry(rule)?);
+            known.push(rule.clone());
+            added.push(rule);
+        }
+    }
+    if added.is_empty() {
+        return Ok(text.to_owned());
+    }
+    let new = document.to_string();
+    let read = rules_of(&new);
+    match added
+        .iter()
+        .find(|rule| !read.iter().any(|read| is_same(read, rule)))
+    {
+        Some(lost) => Err(RememberError::Unwritable(lost.matcher.text.clone())),
+        None => Ok(new),
+    }
+}
+
+fn rules_of(text: &str) -> Vec<Rule> {
+    super::toml(
         text,
         Path::new(super::RULES_FILE),
         FileKind::Own,
         Path::new("/"),
     )
-    .rules;
-    let list = document
-        .entry("rule")
-        .or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
-    let list = list.as_array_of_tables_mut().ok_or(RememberError::NoList)?;
-    let before = list.len();
-    for rule in rules.iter().filter(|rule| rule.scope != Scope::Session) {
-        if !known.iter().any(|known| says_as_much(known, rule)) {
-            list.push(entry(rule)?);
-            known.push(rule.clone());
-        }
-    }
-    if list.len() == before {
-        return Ok(text.to_owned());
-    }
-    Ok(document.to_string())
+    .rules
+}
+
+fn is_same(read: &Rule, rule: &Rule) -> bool {
+    let to_the_second = |rule: &Rule| rule.expires.map(|end| end.as_second());
+    read.effect == rule.effect
+        && read.matcher.text == rule.matcher.text
+        && read.scope == rule.scope
+        && read.note == rule.note
+        && to_the_second(read) == to_the_second(rule)
 }
 
 /// Whether a rule that is there makes the new one needless.
@@ -163,6 +185,28 @@ mod tests {
             remember("# nothing yet\n", &[session]).unwrap(),
             "# nothing yet\n"
         );
+    }
+
+    #[test]
+    fn whatever_a_note_holds_comes_back() {
+        let notes = [
+            "",
+            "two\nlines",
+            "'''\"\"\"\\",
+            "\u{7f}\u{1b}[0m",
+            "# no comment",
+            "é]]\n[[rule]]\nallow = \"Bash\"",
+        ];
+        for note in notes {
+            let noted = Rule {
+                note: Some(note.to_owned()),
+                ..rule(Effect::Allow, "Bash(grep '\\(x\\)':*)")
+            };
+            let text = remember("# mine\n", std::slice::from_ref(&noted)).unwrap();
+            let read = rules_of(&text);
+            assert_eq!(read.len(), 1, "{text}");
+            assert!(is_same(&read[0], &noted), "{text}");
+        }
     }
 
     #[test]

@@ -108,7 +108,7 @@ fn what_a_repository_allows_is_withheld_until_it_is_trusted() {
             "allow Bash(cargo test:*)"
         ]
     );
-    assert_eq!(loaded.add_dirs, [PathBuf::new(); 0]);
+    assert!(loaded.add_dirs.is_empty(), "{:?}", loaded.add_dirs);
     assert_eq!(loaded.withheld_dirs, [ground.root.join("work/../sibling")]);
     assert_eq!(loaded.trust, Trust::Untrusted);
     assert_eq!(loaded.files.len(), 6);
@@ -224,6 +224,27 @@ fn a_mode_that_lets_things_run_is_not_taken_from_a_file() {
         let text = format!("{{\"permissions\":{{\"defaultMode\":\"{mode}\"}}}}");
         let loaded = ground(&[("home/.claude/settings.json", &text)]).load();
         assert_eq!(loaded.default_mode.as_deref(), wanted, "{mode}");
+    }
+}
+
+#[test]
+fn no_repository_takes_back_a_mode() {
+    let mode = |mode: &str| format!("{{\"permissions\":{{\"defaultMode\":\"{mode}\"}}}}");
+    for (user, project, wanted) in [
+        ("plan", "default", "plan"),
+        ("default", "plan", "plan"),
+        ("plan", "bypassPermissions", "plan"),
+        ("dontAsk", "default", "dontAsk"),
+    ] {
+        let ground = ground(&[
+            ("home/.claude/settings.json", &mode(user)),
+            ("work/.claude/settings.json", &mode(project)),
+        ]);
+        assert_eq!(
+            ground.load().default_mode.as_deref(),
+            Some(wanted),
+            "{user}, {project}"
+        );
     }
 }
 
