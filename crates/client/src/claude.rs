@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use countersign_process::Marker;
 use countersign_wire::control::Initialize;
+use countersign_wire::recording::Direction;
 
 use crate::agent::{AgentProcess, Graces, OnStderr, SpawnSpec};
 use crate::error::Result;
@@ -21,7 +22,9 @@ use crate::options::{
 use crate::peer::Config;
 use crate::permission::PermissionHandler;
 use crate::query::Query;
+use crate::record::Recorder;
 use crate::session::{Greeting, Session};
+use crate::tap::{self, Tap};
 use crate::transport::{Peer, Setup};
 
 /// The bounds of the client itself. Each has a named effect when it is reached.
@@ -81,6 +84,7 @@ pub struct Claude {
     pub(crate) bounds: Bounds,
     graces: Graces,
     on_stderr: Option<StderrListener>,
+    tap: Option<Tap>,
 }
 
 impl std::fmt::Debug for Claude {
@@ -178,6 +182,25 @@ impl Claude {
         self
     }
 
+    /// Called with every whole line that crosses, without its newline, in the order of the wire: what the agent prints,
+    /// what is written to it, its stderr (secrets masked), its start and its end. One such listener; the last one set
+    /// counts.
+    ///
+    /// It is called where the lines are read and written: let it be quick, and let it not speak to the session. A line
+    /// that is longer than [`Bounds::max_line`] is not heard.
+    #[must_use]
+    pub fn tap(mut self, listener: impl Fn(Direction, &[u8]) + Send + Sync + 'static) -> Self {
+        self.tap = Some(Arc::new(listener));
+        self
+    }
+
+    /// Writes every line that crosses to a recording. Takes the place of [`Claude::tap`].
+    #[must_use]
+    pub fn record(self, recorder: &Recorder) -> Self {
+        let recorder = recorder.clone();
+        self.tap(move |direction, line| recorder.take(direction, line))
+    }
+
     /// One run: a prompt and the events up to its end.
     pub fn query(self, prompt: impl Into<Prompt>) -> Query {
         Query::new(self, prompt.into())
@@ -201,15 +224,16 @@ impl Claude {
             Some(cwd) => cwd,
             None => std::env::current_dir().unwrap_or_else(|_| ".".into()),
         };
-        let on_stderr = self.on_stderr.clone();
+        if let Some(tap) = &self.tap {
+            tap::tell_start(tap, &plan.args);
+        }
         let spec = SpawnSpec {
             program: plan.program,
             args: plan.args,
             env: plan.env.into_pairs().collect(),
             cwd,
             marker,
-            on_stderr: on_stderr
-                .map(|listener| -> OnStderr { Box::new(move |line| listener(line)) }),
+            on_stderr: self.stderr_listener(),
         };
         let (process, pipes) = AgentProcess::spawn(spec)?;
         let terms = Terms {
@@ -220,6 +244,20 @@ impl Claude {
         };
         let (setup, initialize) = self.setup(terms, plan.initialize);
         Ok((Peer::child(process, pipes).start(setup), initialize))
+    }
+
+    /// Who hears stderr: the listener, the tap, both or nobody.
+    fn stderr_listener(&self) -> Option<OnStderr> {
+        let listener = self.on_stderr.clone();
+        let Some(tap) = self.tap.clone() else {
+            return listener.map(|listener| -> OnStderr { Box::new(move |line| listener(line)) });
+        };
+        Some(Box::new(move |line| {
+            tap(Direction::Err, line.as_bytes());
+            if let Some(listener) = &listener {
+                listener(line);
+            }
+        }))
     }
 
     /// Builds the session on a connection that is there already. Options of the command line have no effect.
@@ -286,6 +324,7 @@ impl Claude {
             capabilities: terms.capabilities,
             warnings: terms.warnings,
             files: terms.files,
+            tap: self.tap,
         };
         (setup, initialize)
     }

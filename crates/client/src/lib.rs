@@ -141,8 +141,10 @@ pub mod options;
 mod peer;
 mod permission;
 mod query;
+mod record;
 pub mod session;
 mod supervise;
+mod tap;
 mod transport;
 mod turn;
 
@@ -167,6 +169,7 @@ pub use permission::{
     PermissionRequest, Plan, QuestionForm, Rule, RuleError, Subject, Update,
 };
 pub use query::{Outcome, Query, Run, query};
+pub use record::{RecordError, Recorder};
 pub use session::{Handle, Questions, Session};
 pub use transport::Peer;
 pub use turn::{Turn, TurnFailure, TurnResult, TurnStream};

@@ -14,6 +14,7 @@ use crate::peer::outbox::Sink;
 use crate::peer::{Config, Shared};
 use crate::session::Greeting;
 use crate::supervise::supervise;
+use crate::tap::Tap;
 
 /// A connection that a session can be built on.
 pub struct Peer {
@@ -82,7 +83,7 @@ impl Peer {
     pub(crate) fn start(self, mut setup: Setup) -> Greeting {
         setup.config.waits_for_listeners = self.is_recording;
         let runtime = tokio::runtime::Handle::current();
-        let shared = Shared::new(setup.config, setup.handlers, self.sink, runtime);
+        let shared = Shared::new(setup.config, setup.handlers, self.sink, setup.tap, runtime);
         shared.known().start(setup.capabilities);
         let (end, wish) = watch::channel(None);
         let alive = shared.alive();
@@ -117,4 +118,6 @@ pub(crate) struct Setup {
     pub(crate) warnings: Vec<Warning>,
     /// Files that the agent reads; they go when it has gone.
     pub(crate) files: Vec<tempfile::TempPath>,
+    /// Hears every line.
+    pub(crate) tap: Option<Tap>,
 }

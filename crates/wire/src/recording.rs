@@ -1,8 +1,9 @@
-//! Reads recordings: a file of lines that crossed the wire in both directions, with their times.
+//! Reads and writes recordings: a file of lines that crossed the wire in both directions, with their times.
 //!
-//! Owns the reading side of the format that `docs/recordings.md` describes: a header line, then one JSON object a
-//! line with `at` (milliseconds), `dir` and either `line` (JSON) or `text`. Long runs are stored as markers
-//! (`{"$repeat":["x",5000000]}`) and come back in full. Pure: lines in, lines out.
+//! Owns the format that `docs/recordings.md` describes: a header line, then one JSON object a line with `at`
+//! (milliseconds), `dir` and either `line` (JSON) or `text`. Long runs may be stored as markers
+//! (`{"$repeat":["x",5000000]}`) and come back in full; what is written here has none. Pure: lines in, lines out.
+//! Invariant: what is written is read back byte for byte, if it was UTF-8.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -17,6 +18,9 @@ const MAX_DEPTH: usize = 128;
 
 /// The most a line may expand to, so that a small file cannot fill the memory.
 const MAX_EXPANDED: usize = crate::frame::DEFAULT_MAX_LINE;
+
+/// Without this no text has markers: a joined one has a repeated part.
+const MARKER: &[u8] = b"\"$repeat\"";
 
 /// The first line of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -118,9 +122,54 @@ pub fn entry(line: &[u8]) -> Result<Entry, RecordingError> {
     })
 }
 
+/// The first line of a recording, newline included: the version of the CLI, and what is recorded.
+pub fn header_line(cli: &str, what: &str) -> Vec<u8> {
+    let text = |text: &str| serde_json::Value::from(text);
+    let header = format!(
+        "{{\"recording\":{FORMAT},\"cli\":{},\"scenario\":{}}}\n",
+        text(cli),
+        text(what)
+    );
+    header.into_bytes()
+}
+
+/// One line behind the header, newline included: what crossed, without its own newline, so many milliseconds after the
+/// beginning. What is no JSON object, or would be taken for one with markers, is written as text.
+pub fn entry_line(at: u64, direction: Direction, line: &[u8]) -> Vec<u8> {
+    let name = direction.name();
+    let mut entry = format!("{{\"at\":{at},\"dir\":\"{name}\",").into_bytes();
+    match verbatim(line) {
+        Some(object) => {
+            entry.reserve_exact(object.len() + "\"line\":}\n".len());
+            entry.extend_from_slice(b"\"line\":");
+            entry.extend_from_slice(object);
+        }
+        None => {
+            let text = serde_json::Value::from(String::from_utf8_lossy(line));
+            entry.extend_from_slice(format!("\"text\":{text}").as_bytes());
+        }
+    }
+    entry.extend_from_slice(b"}\n");
+    entry
+}
+
+/// The line, if it can stand in an entry as it is and comes back as it is.
+fn verbatim(line: &[u8]) -> Option<&[u8]> {
+    let is_object = line.first() == Some(&b'{') && line.last() == Some(&b'}');
+    let has_marker = || memchr::memmem::find(line, MARKER).is_some();
+    // A line break would end the entry. The CLI writes none, but JSON permits them.
+    let has_break = || memchr::memchr2(b'\n', b'\r', line).is_some();
+    if !is_object || has_marker() || has_break() {
+        return None;
+    }
+    let text = std::str::from_utf8(line).ok()?;
+    serde_json::from_str::<&RawValue>(text).ok()?;
+    Some(line)
+}
+
 /// The JSON text with its markers replaced by what they stand for; everything else as it is, key order included.
 fn expand(text: &str) -> Result<String, RecordingError> {
-    if memchr::memmem::find(text.as_bytes(), b"\"$repeat\"").is_none() {
+    if memchr::memmem::find(text.as_bytes(), MARKER).is_none() {
         return Ok(text.to_owned());
     }
     if scan::is_deeper(text.as_bytes(), MAX_DEPTH) {
@@ -241,6 +290,52 @@ mod tests {
             br#"{"at":0,"dir":"in","line":{"z":[1,{}],"a":{"$concat":["<",{"$repeat":["xy",3]},">"]}}}"#,
         );
         assert_eq!(found.unwrap().line, br#"{"z":[1,{}],"a":"<xyxyxy>"}"#);
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_byte_for_byte() {
+        let lines = [
+            r#"{"type":"user","n":1.50,"a":[ ],"text":"\u00fc \u2028"}"#,
+            "{}",
+            r#"{"a":{"$repeat":["x",3]}}"#,
+            r#"{"a":"\"$repeat\""}"#,
+            "{\"a\":\r1}",
+            "{not json}",
+            "",
+            "plain \"text\" \u{2028}",
+            r#"[1]"#,
+        ];
+        for line in lines {
+            let written = entry_line(12, Direction::Out, line.as_bytes());
+            let (last, entry_text) = written.split_last().unwrap();
+            assert_eq!(*last, b'\n');
+            assert!(!entry_text.contains(&b'\n'), "{line}");
+            let read = entry(entry_text).unwrap();
+            assert_eq!((read.at, read.direction), (12, Direction::Out));
+            assert_eq!(read.line, line.as_bytes(), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_object_stands_in_the_file_as_it_is() {
+        let written = entry_line(7, Direction::In, br#"{"b":1.50,"a":[]}"#);
+        let expected = "{\"at\":7,\"dir\":\"in\",\"line\":{\"b\":1.50,\"a\":[]}}\n";
+        assert_eq!(written, expected.as_bytes());
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_kept_as_well_as_can_be() {
+        let written = entry_line(0, Direction::Out, b"{\"a\":\"\xff\"}");
+        let read = entry(written.trim_ascii_end()).unwrap();
+        assert_eq!(read.line, "{\"a\":\"\u{fffd}\"}".as_bytes());
+    }
+
+    #[test]
+    fn a_header_is_read_back() {
+        let written = header_line("2.1.325", "a \"look\" around");
+        let read = header(written.trim_ascii_end()).unwrap();
+        assert_eq!((read.recording, read.cli.as_str()), (FORMAT, "2.1.325"));
+        assert_eq!(read.scenario, "a \"look\" around");
     }
 
     #[test]

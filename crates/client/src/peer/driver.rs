@@ -16,6 +16,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use countersign_wire::recording::Direction;
 #[cfg(unix)]
 use tokio::io::ReadBuf;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -155,6 +156,9 @@ impl Driver<'_> {
         while let Some(cut) = lines.next_line(batch.bytes()) {
             match cut {
                 Cut::Line(start, end) => {
+                    if let Some(tap) = &self.shared.tap {
+                        tap(Direction::Out, &batch.bytes()[start..end]);
+                    }
                     let place = batch.route(start, end);
                     let position = self.position + batch.len() as u64;
                     if place.kind() == Kind::StreamEvent

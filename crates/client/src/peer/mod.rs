@@ -32,6 +32,7 @@ pub(crate) use dispatch::{reopen, settle};
 use crate::closed::Closed;
 use crate::error::{Error, Result};
 use crate::handlers::Handlers;
+use crate::tap::{self, Tap};
 use crate::turn::TurnEnd;
 use audience::{Audience, Event, Events};
 use known::Known;
@@ -88,6 +89,7 @@ pub(crate) struct Shared {
     abandoned: Notify,
     is_abandoned: AtomicBool,
     next_request: AtomicU64,
+    tap: Option<Tap>,
     pub(crate) runtime: tokio::runtime::Handle,
 }
 
@@ -119,13 +121,15 @@ impl Shared {
         config: Config,
         handlers: Handlers,
         sink: outbox::Sink,
+        tap: Option<Tap>,
         runtime: tokio::runtime::Handle,
     ) -> Arc<Self> {
         let lane = Lane::default();
         if !handlers.takes_questions {
             lane.close();
         }
-        let outbox = Arc::new(Outbox::new(sink, config.outbox_bytes, runtime.clone()));
+        let limit = config.outbox_bytes;
+        let outbox = Arc::new(Outbox::new(sink, limit, tap.clone(), runtime.clone()));
         let shared = Arc::new(Self {
             config,
             outbox,
@@ -144,6 +148,7 @@ impl Shared {
             abandoned: Notify::new(),
             is_abandoned: AtomicBool::new(false),
             next_request: AtomicU64::new(1),
+            tap,
             runtime,
         });
         #[cfg(feature = "mcp")]
@@ -330,6 +335,9 @@ impl Shared {
         let closed = Arc::new(closed);
         if self.closed.set(Arc::clone(&closed)).is_err() {
             return;
+        }
+        if let Some(tap) = &self.tap {
+            tap::tell_end(tap, &closed);
         }
         self.over.notify_waiters();
         self.outbox.cut();

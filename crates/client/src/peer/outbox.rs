@@ -10,8 +10,11 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::{Buf as _, Bytes};
+use countersign_wire::recording::Direction;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
+
+use crate::tap::Tap;
 
 /// A writer that is nobody's pipe.
 pub(crate) type BoxedWriter = Box<dyn AsyncWrite + Send + Unpin>;
@@ -55,6 +58,7 @@ pub(crate) struct Outbox {
     /// Tells that something was written, or that the end was reached.
     progress: Notify,
     limit: usize,
+    tap: Option<Tap>,
     runtime: tokio::runtime::Handle,
 }
 
@@ -72,7 +76,12 @@ struct State {
 }
 
 impl Outbox {
-    pub(crate) fn new(sink: Sink, limit: usize, runtime: tokio::runtime::Handle) -> Self {
+    pub(crate) fn new(
+        sink: Sink,
+        limit: usize,
+        tap: Option<Tap>,
+        runtime: tokio::runtime::Handle,
+    ) -> Self {
         let mut state = State {
             waiting: VecDeque::new(),
             bytes: 0,
@@ -93,6 +102,7 @@ impl Outbox {
             work: Notify::new(),
             progress: Notify::new(),
             limit,
+            tap,
             runtime,
         }
     }
@@ -115,6 +125,10 @@ impl Outbox {
         };
         if state.bytes.saturating_add(line.len()) > room && !state.waiting.is_empty() {
             return Err(PutError::Full);
+        }
+        if let Some(tap) = &self.tap {
+            // Before it is written, so that its answer cannot be heard first.
+            tap(Direction::In, line.trim_ascii_end());
         }
         let Ok(written) = state.write_now(&line) else {
             state.close();
@@ -304,7 +318,8 @@ mod tests {
     use super::*;
 
     fn outbox(sink: Sink, limit: usize) -> Arc<Outbox> {
-        Arc::new(Outbox::new(sink, limit, tokio::runtime::Handle::current()))
+        let runtime = tokio::runtime::Handle::current();
+        Arc::new(Outbox::new(sink, limit, None, runtime))
     }
 
     fn line(letter: u8, length: usize) -> Vec<u8> {
