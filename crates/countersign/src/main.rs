@@ -5,6 +5,10 @@
 //! Results go to stdout, everything else to stderr, so that output can be piped.
 
 mod commands;
+mod experiments;
+mod run;
+mod show;
+mod term;
 mod wire_check;
 
 use std::io::{self, Write as _};
@@ -27,12 +31,30 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run one agent in this terminal, every call decided by a rule or by you
+    ///
+    /// Exits 0 if the last turn did what was asked, 1 if it failed, 3 if something was refused because nobody was there to
+    /// ask, 130 if you stopped it.
+    Run(commands::run::Arguments),
     /// Look at what crosses the wire of a `claude` CLI
     #[command(subcommand)]
     Wire(commands::wire::Command),
     /// Run agents with no model account
     #[command(subcommand)]
     Rehearse(commands::rehearse::Command),
+    /// Run the experiments of seed 001 again, and compare
+    ///
+    /// Seed 001 is a written analysis of plan mode and permission prompts: eight experiments with their figures. Each is run
+    /// again on a `claude` CLI with a scripted model, with no account and with nothing of your environment in sight, and
+    /// each figure and claim of the seed is printed beside what is seen now: `agrees`, or `differs` with the section of the
+    /// ground truth that says why. Costs and style are those of a thinking model and cannot be measured so. The tables are
+    /// Markdown; docs/experiments.md has them for three versions.
+    ///
+    /// Exits 0 when everything ran, whatever was found; 1 when an experiment could not be run.
+    Experiments(commands::experiments::Arguments),
+    /// Look at rules: check them, ask them, hold them against recordings
+    #[command(subcommand)]
+    Policy(commands::policy::Command),
 }
 
 /// What a command found, where it did not fail.
@@ -49,8 +71,11 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         None => commands::overview::run(),
+        Some(Command::Run(arguments)) => commands::run::run(arguments),
         Some(Command::Wire(command)) => commands::wire::run(command),
         Some(Command::Rehearse(command)) => commands::rehearse::run(command),
+        Some(Command::Experiments(arguments)) => commands::experiments::run(arguments),
+        Some(Command::Policy(command)) => commands::policy::run(command),
     };
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

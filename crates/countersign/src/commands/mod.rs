@@ -1,5 +1,8 @@
 //! The commands, one file each: arguments, help texts, and the thin shell around what does the work.
 
+pub(crate) mod experiments;
 pub(crate) mod overview;
+pub(crate) mod policy;
 pub(crate) mod rehearse;
+pub(crate) mod run;
 pub(crate) mod wire;

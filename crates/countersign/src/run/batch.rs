@@ -246,6 +246,11 @@ pub(crate) fn told(entry: &Entry) -> Option<Line> {
 }
 
 fn allowed(entry: &Entry) -> String {
+    match entry.tool.as_str() {
+        "AskUserQuestion" => return "Answered.".to_owned(),
+        "ExitPlanMode" => return "Approved.".to_owned(),
+        _ => {}
+    }
     match (entry.remembered.is_empty(), &entry.changed) {
         (false, _) => format!(
             "Allowed, from now on by {}.",
@@ -261,7 +266,10 @@ async fn told_to_end() {
     #[cfg(unix)]
     {
         use signal::unix::{SignalKind, signal};
-        if let (Ok(mut term), Ok(mut hangup)) = (signal(SignalKind::terminate()), signal(SignalKind::hangup())) {
+        if let (Ok(mut term), Ok(mut hangup)) = (
+            signal(SignalKind::terminate()),
+            signal(SignalKind::hangup()),
+        ) {
             tokio::select! {
                 _ = term.recv() => return,
                 _ = hangup.recv() => return,

@@ -122,7 +122,7 @@ impl Live {
                 Some(question) = self.questions.next() => self.question(question)?,
                 () = withdrawn(interest), if self.shown.is_some() => self.withdrawn()?,
                 end = ended(self.turn.as_mut()), if self.turn.is_some() => self.turn_ended(end)?,
-                _ = tick.tick(), if self.is_busy() => {}
+                _ = tick.tick(), if self.is_busy() || self.is_resting() => {}
             }
         }
         self.finish().await
@@ -159,6 +159,13 @@ impl Live {
             Some(result) if !result.is_success() && !result.is_interrupted() => Ending::Failed,
             _ => Ending::Fine,
         })
+    }
+
+    /// Whether a dialog has just appeared.
+    fn is_resting(&self) -> bool {
+        self.shown
+            .as_ref()
+            .is_some_and(|shown| shown.since.elapsed() < REST)
     }
 
     fn is_busy(&self) -> bool {
@@ -333,6 +340,7 @@ impl Live {
     fn turn_ended(&mut self, end: countersign_client::Result<TurnResult>) -> io::Result<()> {
         self.turn = None;
         self.interrupts = 0;
+        self.note = None;
         match end {
             Ok(result) => self.last = Some(result),
             Err(error) => self.print(&[Line::of(error.to_string(), Tone::Bad)])?,
@@ -352,6 +360,11 @@ impl Live {
                 return Ok(());
             }
             Input::Key(Key::Ctrl('c')) => return self.interrupt().await,
+            Input::Key(Key::Ctrl('z')) => {
+                self.screen.clear_live()?;
+                self.keyboard.stop();
+                return Ok(());
+            }
             _ => {}
         }
         match self.shown.as_mut() {
@@ -522,7 +535,10 @@ impl Live {
     fn draw(&mut self) -> io::Result<()> {
         let size = self.screen.size();
         if let Some(shown) = &self.shown {
-            let (lines, cursor) = shown.dialog.lines(size);
+            let (mut lines, cursor) = shown.dialog.lines(size);
+            if self.is_resting() {
+                lines.push(Line::of("one moment …", Tone::Dim));
+            }
             return self.screen.live(&lines, cursor);
         }
         let mut lines = Vec::new();

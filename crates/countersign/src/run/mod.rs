@@ -100,7 +100,7 @@ async fn at_terminal(
         variable("TERM").as_deref(),
     );
     let mut keyboard = Keyboard::open().context("cannot read keys from this terminal")?;
-    let mut screen = Screen::new(io::stdout(), Size::of_terminal(), with_colour);
+    let mut screen = Screen::of_terminal(with_colour);
     greet(&mut screen, &setup, arguments.mode)?;
     if !setup.loaded.withheld.is_empty() {
         ask_trust(&mut screen, &mut keyboard, &mut setup).await?;

@@ -28,6 +28,10 @@ pub(crate) struct Meter {
 impl Meter {
     /// An answer of the main conversation has these counts.
     pub(crate) fn answered(&mut self, model: &str, usage: &Usage) {
+        // Counts without the input are those of a piece.
+        if usage.input_tokens.is_none() {
+            return;
+        }
         let all = whole(&usage.input_tokens)
             + nullable(&usage.cache_read_input_tokens)
             + nullable(&usage.cache_creation_input_tokens)
@@ -60,7 +64,7 @@ impl Meter {
         ))];
         parts.push(match (total - cost).abs() < 1e-9 {
             true => dollars(cost),
-            false => format!("{} of {}", dollars(cost), dollars(total)),
+            false => format!("{} ({} in all)", dollars(cost), dollars(total)),
         });
         parts.push(counts(&result.usage));
         parts.extend(self.fullness(result));

@@ -78,8 +78,11 @@ struct Turn {
     /// Tokens of the answers that are complete, and a guess for the one that is not.
     tokens: u64,
     guess: u64,
+    /// The model that writes.
+    model: String,
     /// The agent said something in it.
     has_text: bool,
+    was_interrupted: bool,
     /// The failure that the CLI told as a text.
     failure: Option<String>,
 }
@@ -104,11 +107,6 @@ impl Feed {
         for (speaker, stream) in &mut self.streams {
             stream.resized(gutter::room(width, self.calls.depth(speaker)));
         }
-    }
-
-    /// Other lines were printed in between: what follows says what it belongs to.
-    pub(crate) fn interleaved(&mut self) {
-        self.place.forget();
     }
 
     /// The call was shown in full, when it was decided about: its result does not repeat what it changes.
@@ -268,13 +266,18 @@ impl Feed {
     fn result(&mut self, result: &ResultMessage) -> Vec<Line> {
         let mut lines = self.flush();
         let said = result.result.as_deref().unwrap_or_default();
-        if !self.turn.has_text && !result.is_error && !said.trim().is_empty() {
+        let is_new = !self.turn.has_text && !result.is_error && result.structured_output.is_none();
+        if is_new && !said.trim().is_empty() {
             lines.extend(self.whole_text(said));
         }
         if let Some(output) = &result.structured_output {
             lines.extend(self.structured(output.as_str()));
         }
-        let failure = cost::failure(result, self.turn.failure.as_deref());
+        let failure = cost::failure(
+            result,
+            self.turn.failure.as_deref(),
+            self.turn.was_interrupted,
+        );
         lines.extend(self.notices(failure));
         let end = self.meter.turn(result);
         lines.extend(self.put(Kind::End, &None, vec![end]));

@@ -20,8 +20,7 @@ pub(crate) mod text;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use call::{full, headline};
+pub(crate) use call::full;
 pub(crate) use feed::{Feed, View};
-pub(crate) use markdown::{Markdown, markdown};
 pub(crate) use plan::plan;
 pub(crate) use status::Status;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use countersign_wire::cli::{
     ApiRetry, CompactBoundary, HookOutcome, HookResponse, Init, NoticeLevel, RateLimitInfo,
-    RateLimitStatus, SystemMessage,
+    RateLimitStatus, RateLimitType, SystemMessage,
 };
 use countersign_wire::vocab::AssistantErrorKind;
 use serde::Serialize;
@@ -50,7 +50,7 @@ fn below(head: Line, words: &str, most: usize) -> Vec<Line> {
 }
 
 /// The first thing that is known of a session.
-pub(crate) fn start(init: &Init) -> Vec<Line> {
+pub(crate) fn start(init: &Init, is_verbose: bool) -> Vec<Line> {
     let session = init
         .session_id
         .as_ref()
@@ -64,7 +64,14 @@ pub(crate) fn start(init: &Init) -> Vec<Line> {
             text::one_row(&init.claude_code_version, 20)
         ),
         text::one_row(&init.cwd, 200),
-        format!("session {}", text::one_row(&session, 40)),
+        format!(
+            "session {}",
+            text::clip(
+                &text::one_row(&session, 40),
+                if is_verbose { 40 } else { 8 }
+            )
+            .0
+        ),
     ];
     let mut lines = vec![note(parts.join(" · "))];
     for server in init
@@ -139,12 +146,12 @@ pub(crate) fn compacted(boundary: &CompactBoundary) -> Line {
 
 /// A limit of the plan, once it is near.
 pub(crate) fn limit(info: &RateLimitInfo) -> Option<Line> {
-    let window = info
-        .rate_limit_type
-        .as_ref()
-        .map_or("plan", |kind| kind.as_str())
-        .replace('_', " ");
-    let window = text::one_row(&window, 40);
+    let window = match &info.rate_limit_type {
+        None => "plan".to_owned(),
+        Some(RateLimitType::FiveHour) => "five-hour".to_owned(),
+        Some(RateLimitType::SevenDay) => "seven-day".to_owned(),
+        Some(other) => text::one_row(&other.as_str().replace('_', " "), 40),
+    };
     let used = info.utilization.map(|share| {
         let share = share.as_f64();
         format!(
@@ -174,7 +181,15 @@ pub(crate) fn system(message: &SystemMessage, is_verbose: bool) -> Vec<Line> {
             };
             said(head, &info.content)
         }
-        SystemMessage::Notification(notification) => said(note("Claude Code:"), &notification.text),
+        SystemMessage::Notification(notification) => {
+            // Keys of another program do nothing here.
+            let words = notification
+                .text
+                .split(" · ctrl+")
+                .next()
+                .unwrap_or_default();
+            said(note("Claude Code:"), words)
+        }
         SystemMessage::LocalCommandOutput(output) => {
             below(note("command:"), output.content.trim_end(), 200)
         }

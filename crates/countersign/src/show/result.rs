@@ -175,10 +175,19 @@ pub(super) fn data_address(words: &str) -> Option<String> {
     Some(format!("[{kind} {}]", text::size(text::base64_size(data))))
 }
 
+/// How the CLI begins the results of calls that were refused; older ones have no other sign of it.
+const REFUSALS: [&str; 4] = [
+    "The user doesn't want to proceed",
+    "The user doesn't want to take this action",
+    "Permission to use ",
+    "Claude requested permissions to ",
+];
+
 fn failed(returned: &Returned<'_>, fold: Fold) -> Made {
     let words = words(returned.content);
-    let (what, words) = match returned.is_denied {
-        true => ("denied".to_owned(), words.as_str()),
+    let is_refusal = REFUSALS.iter().any(|refusal| words.starts_with(refusal));
+    let (what, words) = match returned.is_denied || is_refusal {
+        true => ("denied".to_owned(), without_stock(&words)),
         false => match exit_code(&words) {
             Some((code, rest)) => (format!("exit code {code}"), rest),
             None => ("failed".to_owned(), words.as_str()),
@@ -198,6 +207,14 @@ fn failed(returned: &Returned<'_>, fold: Fold) -> Made {
         _ => made.rows = fold.rows(words, Tone::Bad, false),
     }
     made
+}
+
+/// A refusal without what the CLI tells the model to do about it.
+fn without_stock(words: &str) -> &str {
+    match words.split_once(". ") {
+        Some((first, _)) if first.starts_with("The user doesn't want to") => &words[..=first.len()],
+        _ => words,
+    }
 }
 
 /// The code a command ended with, and what it printed.
@@ -221,6 +238,7 @@ fn said(words: &str, fold: Fold, is_log: bool) -> Made {
     }
     match text::lines(words) {
         0 => Made::new("no output"),
+        1 if words == "(Bash completed with no output)" => Made::new("no output"),
         1 => {
             let mut made = Made::new("1 line: ");
             made.head = made.head.add(
@@ -239,7 +257,12 @@ fn changed(returned: &Returned<'_>, structured: &Value, fold: Fold) -> Option<Ma
         .get("structuredPatch")
         .and_then(super::diff::Diff::reported);
     let is_new = text::field(structured, "type") == Some("create");
-    let diff = reported.or_else(|| call::change(returned.tool, returned.input, None))?;
+    let created = text::field(structured, "content")
+        .filter(|_| is_new)
+        .map(|content| super::diff::Diff::between("", content));
+    let diff = reported
+        .or(created)
+        .or_else(|| call::change(returned.tool, returned.input, None))?;
     let mut head = diff.summary();
     if is_new {
         head = format!("new file, {}", text::count(diff.added, "line"));

@@ -1,7 +1,8 @@
 //! The keyboard.
 //!
-//! Owns the thread that reads the terminal and the life of raw mode. What bytes mean is the decoder's. Invariant: while
-//! the terminal is given away nothing of ours reads from it, and however we end it is left as it was found.
+//! Owns the thread that reads the terminal and the life of raw mode. What bytes mean is the decoder's. The reader is our
+//! own because it must stop at once when it is told to, and end when the terminal goes away. Invariant: while the
+//! terminal is given away nothing of ours reads from it, and however we end it is left as it was found.
 
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter, Write as _};

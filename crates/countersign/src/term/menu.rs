@@ -33,20 +33,8 @@ impl Item {
     }
 
     #[must_use]
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = hint.into();
-        self
-    }
-
-    #[must_use]
     pub(crate) fn key(mut self, key: char) -> Self {
         self.key = Some(key);
-        self
-    }
-
-    #[must_use]
-    pub(crate) fn opens_text(mut self, prompt: impl Into<String>) -> Self {
-        self.opens_text = Some(prompt.into());
         self
     }
 }
@@ -123,13 +111,6 @@ impl Menu {
                 .enumerate()
                 .for_each(|(at, is_ticked)| *is_ticked = indexes.contains(&at));
         }
-        self
-    }
-
-    /// With one more line in its title.
-    #[must_use]
-    pub(crate) fn titled(mut self, line: Line) -> Self {
-        self.title.push(line);
         self
     }
 

@@ -18,5 +18,3 @@ mod signals;
 pub(crate) mod spinner;
 pub(crate) mod style;
 mod tty;
-
-pub(crate) use style::colour_wanted;

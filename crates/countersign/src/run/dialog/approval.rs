@@ -243,7 +243,8 @@ fn first_menu(brief: &Brief, note: Option<Line>) -> (Menu, Vec<Offer>) {
         .position(|(_, offer)| *offer == Offer::No)
         .unwrap_or_default();
     let (items, offered): (Vec<Item>, Vec<Offer>) = items.into_iter().unzip();
-    let menu = Menu::one(note.into_iter().collect(), items);
+    let menu =
+        Menu::one(note.into_iter().collect(), items).footed("↑↓ Enter · Esc says no and stops");
     match wants_no {
         true => (menu, offered),
         false => (menu.at(first_no), offered),

@@ -76,7 +76,9 @@ fn menu(note: Option<Line>) -> Menu {
     let mut title = vec![Line::of("Ctrl+G changes the plan in $EDITOR", Tone::Dim)];
     title.extend(note);
     // Nothing is set in motion by a key that was meant for something else.
-    Menu::one(title, items).at(3)
+    Menu::one(title, items)
+        .at(3)
+        .footed("↑↓ Enter · Esc says no and stops")
 }
 
 impl Dialog for PlanReview {

@@ -83,19 +83,19 @@ fn menu_of(question: Option<&Question>, at: usize, of: usize) -> Menu {
         key: Some('o'),
         opens_text: Some("Answer: ".to_owned()),
     });
-    let title = vec![title, Line::of(hint(question.multi_select, at), Tone::Dim)];
-    match question.multi_select {
-        true => Menu::many(title, items),
-        false => Menu::one(title, items),
-    }
+    let menu = match question.multi_select {
+        true => Menu::many(vec![title], items),
+        false => Menu::one(vec![title], items),
+    };
+    menu.footed(hint(question.multi_select, at))
 }
 
 fn hint(is_many: bool, at: usize) -> &'static str {
     match (is_many, at) {
-        (true, 0) => "Space marks, Enter takes · Esc does not answer",
-        (true, _) => "Space marks, Enter takes · Esc does not answer · Left goes back",
-        (false, 0) => "Enter takes · Esc does not answer",
-        (false, _) => "Enter takes · Esc does not answer · Left goes back",
+        (true, 0) => "↑↓ Space ticks · Enter takes · Esc does not answer",
+        (true, _) => "↑↓ Space ticks · Enter takes · ← back · Esc does not answer",
+        (false, 0) => "↑↓ Enter takes · Esc does not answer",
+        (false, _) => "↑↓ Enter takes · ← back · Esc does not answer",
     }
 }
 

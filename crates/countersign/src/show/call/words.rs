@@ -38,9 +38,20 @@ pub(crate) fn mcp_name(tool: &str) -> Option<(&str, &str)> {
         .filter(|(server, name)| !server.is_empty() && !name.is_empty())
 }
 
+/// What the call is about; nothing where the tool is not known or its input does not fit it.
 pub(super) fn of(tool: &str, input: &Value, cwd: &Path) -> Option<Words> {
+    files(tool, input, cwd)
+        .or_else(|| work(tool, input))
+        .or_else(|| elsewhere(tool, input))
+}
+
+fn row(input: &Value, name: &str) -> Option<String> {
+    text::field(input, name).map(|words| text::one_row(words, ROW))
+}
+
+/// Tools that look at the disk or change it.
+fn files(tool: &str, input: &Value, cwd: &Path) -> Option<Words> {
     let field = |name: &str| text::field(input, name);
-    let row = |name: &str| field(name).map(|words| text::one_row(words, ROW));
     let path = |name: &str| field(name).map(|path| text::one_row(&text::path(path, cwd), ROW));
     match tool {
         "Bash" | "PowerShell" | "Monitor" => command(field("command")?, input),
@@ -54,46 +65,58 @@ pub(super) fn of(tool: &str, input: &Value, cwd: &Path) -> Option<Words> {
         ),
         "Edit" | "MultiEdit" => Words::beside(path("file_path")?, edited(tool, input)?),
         "NotebookEdit" => {
-            let mode = field("edit_mode").unwrap_or("replace");
+            let mode = text::one_row(field("edit_mode").unwrap_or("replace"), 20);
             let cell = field("cell_id").map(|cell| format!(" cell {}", text::one_row(cell, 20)));
             Words::beside(
                 path("notebook_path")?,
                 format!("{mode}{}", cell.unwrap_or_default()),
             )
         }
-        "Glob" | "Grep" => Words::beside(row("pattern")?, within(input, cwd)),
+        "Glob" | "Grep" => Words::beside(row(input, "pattern")?, within(input, cwd)),
         "LS" => Words::new(path("path")?),
+        _ => None,
+    }
+}
+
+/// Tools by which an agent orders its own work.
+fn work(tool: &str, input: &Value) -> Option<Words> {
+    let row = |name: &str| row(input, name);
+    match tool {
         "Task" | "Agent" => agent(input),
-        "WebFetch" => Words::new(row("url")?),
-        "WebSearch" | "ToolSearch" => Words::new(row("query")?),
         "TodoWrite" => Words::new(list::progress(input.get("todos")?.as_array()?)),
         "TaskCreate" => Words::new(row("subject")?),
         "TaskUpdate" => {
-            let status = row("status")
-                .or_else(|| row("subject"))
-                .unwrap_or_else(|| "changed".to_owned());
+            let status = row("status").or_else(|| row("subject"));
+            let status = status.unwrap_or_else(|| "changed".to_owned());
             Words::new(format!("#{} → {status}", row("taskId")?))
         }
         "TaskGet" => Words::new(format!("#{}", row("taskId")?)),
         "TaskStop" | "KillShell" | "KillBash" | "TaskOutput" | "BashOutput" | "AgentOutputTool" => {
-            Words::new(
-                ["task_id", "shell_id", "bash_id", "agentId"]
-                    .iter()
-                    .find_map(|name| row(name))?,
-            )
+            let names = ["task_id", "shell_id", "bash_id", "agentId"];
+            Words::new(names.into_iter().find_map(row)?)
         }
         "AskUserQuestion" => questions(input),
-        "ExitPlanMode" | "exit_plan_mode" => Words::new(first_heading(field("plan")?)),
+        "ExitPlanMode" | "exit_plan_mode" => Words::new(first_heading(text::field(input, "plan")?)),
         "Skill" => Words::beside(
             row("skill").or_else(|| row("command"))?,
             row("args").unwrap_or_default(),
         ),
+        "ScheduleWakeup" => Words::new(row("reason")?),
+        "CronCreate" => Words::beside(row("cron")?, row("prompt").unwrap_or_default()),
+        _ => None,
+    }
+}
+
+/// Tools that reach beyond the machine or the session.
+fn elsewhere(tool: &str, input: &Value) -> Option<Words> {
+    let row = |name: &str| row(input, name);
+    match tool {
+        "WebFetch" => Words::new(row("url")?),
+        "WebSearch" | "ToolSearch" => Words::new(row("query")?),
         "SendMessage" => Words::beside(
             row("to").or_else(|| row("recipient"))?,
             row("summary").unwrap_or_default(),
         ),
-        "ScheduleWakeup" => Words::new(row("reason")?),
-        "CronCreate" => Words::beside(row("cron")?, row("prompt").unwrap_or_default()),
         "ListMcpResourcesTool" | "ListMcpResources" | "RefreshMcpTools" => {
             Words::new(row("server")?)
         }

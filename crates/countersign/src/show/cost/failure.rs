@@ -8,17 +8,19 @@ use countersign_wire::vocab::TerminalReason;
 use crate::show::{gutter, text};
 use crate::term::style::{Line, Tone};
 
-/// The lines about a failure; none if the turn succeeded. `has_said` is the error the CLI has told already as a text.
-pub(crate) fn failure(result: &ResultMessage, has_said: Option<&str>) -> Vec<Line> {
+/// The lines about a failure; none if the turn succeeded. `has_said` is the error the CLI has told already as a text,
+/// `was_interrupted` that an interruption was told.
+pub(crate) fn failure(
+    result: &ResultMessage,
+    has_said: Option<&str>,
+    was_interrupted: bool,
+) -> Vec<Line> {
     let (words, advice) = match &result.subtype {
         ResultSubtype::Success if !result.is_error => return Vec::new(),
         ResultSubtype::Success => api(result, has_said),
         ResultSubtype::ErrorMaxTurns => (
-            format!(
-                "Stopped after {}, the limit that was set.",
-                text::count(result.num_turns.as_u64() as usize, "step")
-            ),
-            "Send a message to go on, or raise the limit.",
+            "Stopped: the number of turns that was set is used up.".to_owned(),
+            "Send a message to go on, or raise the number.",
         ),
         ResultSubtype::ErrorMaxBudgetUsd => (
             "Stopped: the budget of this session is spent.".to_owned(),
@@ -30,7 +32,12 @@ pub(crate) fn failure(result: &ResultMessage, has_said: Option<&str>) -> Vec<Lin
             "Make the schema simpler, or ask for less at once.",
         ),
         ResultSubtype::ErrorDuringExecution if is_interrupted(result) => {
-            return vec![Line::of("interrupted", Tone::Warn).after(gutter::WARNING, Tone::Warn)];
+            return match was_interrupted {
+                true => Vec::new(),
+                false => {
+                    vec![Line::of("interrupted", Tone::Warn).after(gutter::WARNING, Tone::Warn)]
+                }
+            };
         }
         ResultSubtype::ErrorDuringExecution => (
             execution(result),

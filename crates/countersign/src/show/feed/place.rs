@@ -23,6 +23,8 @@ pub(super) enum Kind {
 #[derive(Debug, Default)]
 pub(super) struct Place {
     last: Option<Kind>,
+    /// The call whose headline is above, with nothing but notices below it.
+    call: Option<String>,
     speaker: Speaker,
     depth: usize,
 }
@@ -53,15 +55,20 @@ impl Place {
     /// Whether lines of this sub-agent follow its own lines, or the call that started it.
     pub(super) fn is_with(&self, speaker: &str) -> bool {
         let is_own = self.speaker.as_deref() == Some(speaker);
-        is_own && self.last.is_some() || self.is_after_call(speaker)
+        is_own && self.last.is_some() || self.is_at_call(speaker)
     }
 
-    /// Whether the last line was the headline of this call.
-    pub(super) fn is_after_call(&self, id: &str) -> bool {
-        matches!(&self.last, Some(Kind::Call(last)) if last == id)
+    /// Whether nothing but notices stands between the headline of this call and here.
+    pub(super) fn is_at_call(&self, id: &str) -> bool {
+        self.call.as_deref() == Some(id)
     }
 
     pub(super) fn moved(&mut self, kind: Kind, speaker: &Speaker, depth: usize) {
+        match &kind {
+            Kind::Call(id) => self.call = Some(id.clone()),
+            Kind::Notice => {}
+            _ => self.call = None,
+        }
         self.last = Some(kind);
         self.speaker.clone_from(speaker);
         self.depth = depth;
@@ -70,6 +77,7 @@ impl Place {
     /// Lines of somebody else came in between.
     pub(super) fn forget(&mut self) {
         self.last = Some(Kind::Notice);
+        self.call = None;
         self.speaker = None;
         self.depth = 0;
     }

@@ -18,6 +18,9 @@ use super::{Feed, Speaker};
 use crate::show::{cost, gutter, notice, result, text};
 use crate::term::style::{Line, Tone};
 
+/// Beyond so many speakers those who are not writing are forgotten.
+const SPEAKERS: usize = 1_024;
+
 impl Feed {
     pub(super) fn assistant(&mut self, message: &AssistantMessage, now: Duration) -> Vec<Line> {
         let speaker = speaker(&message.parent_tool_use_id);
@@ -75,6 +78,9 @@ impl Feed {
     }
 
     fn stream(&mut self, speaker: &Speaker) -> &mut super::Stream {
+        if self.streams.len() >= SPEAKERS && !self.streams.contains_key(speaker) {
+            self.streams.retain(|_, stream| stream.doing().is_some());
+        }
         self.streams.entry(speaker.clone()).or_default()
     }
 
@@ -111,8 +117,8 @@ impl Feed {
             Kind::More
         };
         let mut lines = self.put(kind, speaker, piece.lines);
-        if let Some((words, since)) = piece.thought {
-            lines.extend(self.thought(speaker, &words, since.map(|_| None).unwrap_or_default()));
+        if let Some((words, _)) = piece.thought {
+            lines.extend(self.thought(speaker, &words, None));
         }
         lines
     }
@@ -230,6 +236,9 @@ impl Feed {
         let piece = match &message.event {
             StreamEvent::MessageStart(start) => {
                 let id = start.message.id.as_ref().map(|id| id.as_str());
+                if speaker.is_none() {
+                    self.turn.model.clone_from(&start.message.model);
+                }
                 self.stream(&speaker).begin(id)
             }
             StreamEvent::ContentBlockStart(start) => match &start.content_block {
@@ -249,7 +258,7 @@ impl Feed {
                 if let (None, Some(usage)) = (&speaker, &delta.usage) {
                     self.turn.tokens += cost::whole(&usage.output_tokens);
                     self.turn.guess = 0;
-                    self.meter.answered(&self.known.model, usage);
+                    self.meter.answered(&self.turn.model, usage);
                 }
                 Piece::default()
             }
@@ -339,7 +348,7 @@ impl Feed {
         let call = self.calls.end(id);
         let speaker = call.as_ref().map_or(speaker, |call| &call.speaker).clone();
         let depth = self.calls.depth(&speaker);
-        let follows = self.place.is_after_call(id) || self.place.is_with(id);
+        let follows = self.place.is_at_call(id) || self.place.is_with(id);
         let returned = result::Returned {
             tool: call.as_ref().map_or("", |call| &call.tool),
             input: call.as_ref().map_or(&Value::Null, |call| &call.input),
@@ -370,7 +379,12 @@ impl Feed {
             return self.notices(vec![notice::bad(text::one_row(error, 400))]);
         }
         if words.starts_with("[Request interrupted by user") {
-            return self.notices(vec![notice::warn("interrupted")]);
+            self.turn.was_interrupted = true;
+            // What was being written stands above it, also where its last line never comes.
+            let piece = self.stream(speaker).stop();
+            let mut lines = self.closed(speaker, piece);
+            lines.extend(self.notices(vec![notice::warn("interrupted")]));
+            return lines;
         }
         let is_ours = message.is_replay.is_some() || speaker.is_some();
         if is_ours && !self.view.verbose {

@@ -18,7 +18,7 @@ use crate::term::style::Line;
 /// What is known of the session.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    pub(super) model: String,
+    model: String,
     mode: String,
     session: String,
     has_begun: bool,
@@ -73,7 +73,7 @@ impl Feed {
             .map(|id| id.as_str())
             .unwrap_or_default();
         let lines = match self.known.has_begun {
-            false => notice::start(init),
+            false => notice::start(init, self.view.verbose),
             true => {
                 let changed = |name: &str, before: &str, after: &str| {
                     (before != after).then(|| {
@@ -99,14 +99,11 @@ impl Feed {
 
     fn status_changed(&mut self, status: &Status, now: Duration) -> Vec<Line> {
         let mut lines = Vec::new();
-        if let Some(mode) = &status.permission_mode {
-            if self.known.mode != mode.as_str() {
-                self.known.mode = mode.as_str().to_owned();
-                lines.push(notice::note(format!(
-                    "mode is now {}",
-                    text::one_row(mode.as_str(), 40)
-                )));
-            }
+        let mode = status.permission_mode.as_ref().map(|mode| mode.as_str());
+        if let Some(mode) = mode.filter(|mode| *mode != self.known.mode) {
+            self.known.mode = mode.to_owned();
+            let words = format!("mode is now {}", text::one_row(mode, 40));
+            lines.push(notice::note(words));
         }
         match status.status.as_ref() {
             Some(StatusWord::Compacting) => self.turn.compacting = Some(now),

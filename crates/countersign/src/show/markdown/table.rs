@@ -86,7 +86,7 @@ impl Table {
                 if column > 0 {
                     line = line.add(BETWEEN, Tone::Dim);
                 }
-                let part = cells[column].get(at).cloned().unwrap_or_default();
+                let part = cells[column].get(at).map(trimmed).unwrap_or_default();
                 line = self.padded(line, part, column, *width, column + 1 == widths.len());
             }
             line
@@ -139,6 +139,15 @@ impl Table {
         }
         lines
     }
+}
+
+/// A row without the blank it was broken at.
+fn trimmed(row: &Line) -> Line {
+    let mut row = row.clone();
+    if let Some(last) = row.spans.last_mut() {
+        last.text.truncate(last.text.trim_end().len());
+    }
+    row
 }
 
 /// How wide each column becomes; nothing where they cannot stand side by side.

@@ -12,15 +12,23 @@ fn texts(lines: &[Line]) -> Vec<String> {
         .collect()
 }
 
+fn asking(item: Item, prompt: &str) -> Item {
+    Item {
+        opens_text: Some(prompt.to_owned()),
+        ..item
+    }
+}
+
 fn approval() -> Menu {
     Menu::one(
         vec![Line::plain("Run `ls`?")],
         vec![
             Item::new("Yes").key('y'),
-            Item::new("Always")
-                .key('a')
-                .hint("Bash(ls:*) in this project"),
-            Item::new("No, with a reason").key('n').opens_text("Why? "),
+            Item {
+                hint: "Bash(ls:*) in this project".to_owned(),
+                ..Item::new("Always").key('a')
+            },
+            asking(Item::new("No, with a reason").key('n'), "Why? "),
         ],
     )
 }
@@ -137,7 +145,7 @@ fn a_text_can_be_left_empty_or_given_up() {
 #[test]
 fn several_are_ticked_and_a_text_is_one_of_them() {
     let mut items = numbered(3);
-    items.push(Item::new("other…").opens_text("What? "));
+    items.push(asking(Item::new("other…"), "What? "));
     let mut menu = Menu::many(Vec::new(), items).ticked(&[1]);
     menu.key(Key::Char(' '));
     menu.key(Key::Char('3'));

@@ -1,3 +1,5 @@
+use std::num::NonZero;
+
 use super::*;
 use crate::term::style::Tone;
 
@@ -10,6 +12,10 @@ fn lines(texts: &[&str]) -> Vec<Line> {
     texts.iter().map(Line::plain).collect()
 }
 
+fn count(number: u16) -> NonZero<u16> {
+    NonZero::new(number).unwrap()
+}
+
 /// A screen and the terminal that shows it.
 struct Stage {
     screen: Screen<Vec<u8>>,
@@ -20,7 +26,7 @@ impl Stage {
     fn new(size: Size) -> Self {
         Self {
             screen: Screen::new(Vec::new(), size, true),
-            terminal: vt100::Parser::new(size.rows, size.columns, 10_000),
+            terminal: vt100::Parser::new(count(size.rows), count(size.columns), 10_000),
         }
     }
 
@@ -43,7 +49,7 @@ impl Stage {
 
     /// What is seen, without the empty rows at the end.
     fn seen(&self) -> Vec<String> {
-        let columns = self.terminal.screen().size().1;
+        let columns = self.terminal.screen().size().1.get();
         let mut rows: Vec<String> = self
             .terminal
             .screen()
@@ -60,7 +66,7 @@ impl Stage {
     fn scrolled(&mut self) -> Vec<String> {
         self.terminal.screen_mut().set_scrollback(usize::MAX);
         let count = self.terminal.screen().scrollback();
-        let columns = self.terminal.screen().size().1;
+        let columns = self.terminal.screen().size().1.get();
         let mut rows = Vec::new();
         for back in (1..=count).rev() {
             self.terminal.screen_mut().set_scrollback(back);
@@ -200,7 +206,7 @@ fn another_height_keeps_what_was_printed() {
     stage
         .terminal
         .screen_mut()
-        .set_size(larger.rows, larger.columns);
+        .set_size(count(larger.rows), count(larger.columns));
     stage.screen.resized(larger).unwrap();
     stage.play();
     assert_eq!(stage.seen(), ["kept", "a", "b"]);
