@@ -25,7 +25,9 @@ pub(crate) fn means(
     match &matcher.content {
         Content::Whole => means_whole(matcher, call, act, side),
         Content::Command(pattern) => match act {
-            Act::Run(simple) if is_shell(&matcher.tool, &call.tool) => pattern.fits(simple, side),
+            Act::Run(simple) if is_shell(&matcher.tool, &call.tool, side) => {
+                pattern.fits(simple, side)
+            }
             _ => Fit::No,
         },
         Content::Path(pattern) => means_path(&matcher.tool, pattern, call, act, place, side),
@@ -43,8 +45,8 @@ pub(crate) fn means(
 }
 
 /// A rule for commands holds for every tool that runs commands; as an allow for its own tool only.
-fn is_shell(rule: &str, tool: &str) -> bool {
-    rule == tool || (rule == "Bash" && tool == "Monitor")
+fn is_shell(rule: &str, tool: &str, side: Side) -> bool {
+    rule == tool || (side == Side::Restrict && matches!(tool, "Bash" | "Monitor"))
 }
 
 fn means_whole(matcher: &Matcher, call: &Call, act: &Act, side: Side) -> Fit {

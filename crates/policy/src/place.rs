@@ -419,7 +419,7 @@ mod tests {
         assert_eq!(
             below("*.pem", "src"),
             Fit::Maybe(format!(
-                "`{0}/src/deep/back` leads out to `{0}/sub`",
+                "`{0}/src/deep/back` leads to `{0}/sub`",
                 cwd.display()
             ))
         );

@@ -103,6 +103,20 @@ impl Reader<'_> {
         spots.max().unwrap_or(Reach::No).max(self.elsewhere(path))
     }
 
+    /// Whether names below this path may be meant together with its own. A single name that is meant at any depth is
+    /// found wherever it really stands.
+    pub(super) fn goes_on_below(&self, path: &Names) -> bool {
+        let is_tied = |spot: &&Spot<'_>| {
+            let names = spot
+                .parts
+                .iter()
+                .filter(|part| matches!(part, Part::Name(_)));
+            !spot.is_floating || names.count() > 1
+        };
+        let mut tied = self.spots.iter().filter(is_tied);
+        tied.any(|spot| spot.reach(path) == Reach::Below)
+    }
+
     /// A name that is meant at any depth, in a path outside of the working folders: meant if it is the file's own, and
     /// perhaps if a folder has it.
     fn elsewhere(&self, path: &Names) -> Reach {

@@ -20,7 +20,7 @@ mod names;
 mod pattern;
 mod protected;
 mod target;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 //! Owns which of them set variables, move to a folder, redefine names, or calculate, which may run a command that stands
 //! in a subscript. Invariant: a builtin that changes more than a folder leaves an obstacle for what follows.
 
+use super::scan::is_name;
 use super::{Word, vars};
 
 /// What a command changes.
@@ -14,12 +15,8 @@ pub(super) struct Effect {
     pub(super) obstacle_after: Option<String>,
     /// Why a command may hide in it.
     pub(super) hides: Option<String>,
-}
-
-pub(super) fn is_name(text: &str) -> bool {
-    !text.is_empty()
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !text.starts_with(|c: char| c.is_ascii_digit())
+    /// Why a command may hide in what follows.
+    pub(super) hides_after: Option<String>,
 }
 
 /// The effect of a command with its arguments.
@@ -29,7 +26,7 @@ pub(super) fn effect(words: &[Word]) -> Effect {
         return Effect {
             moves: Some(words[0].clone()),
             obstacle_after: Some("the command before it is known only when it runs".to_owned()),
-            hides: None,
+            ..Effect::default()
         };
     };
     let arguments = &words[1..];
@@ -65,8 +62,20 @@ pub(super) fn effect(words: &[Word]) -> Effect {
             .position(|word| word.shown().starts_with("-v"))
         {
             Some(at) => variables(name, &arguments[at..]),
-            None => Effect::default(),
+            None => Effect {
+                hides: printf_calculates(arguments),
+                ..Effect::default()
+            },
         },
+        // zsh calculates these.
+        "exit" | "return" | "shift" | "break" | "continue" if !arguments.iter().all(is_number) => {
+            Effect {
+                hides: Some(format!(
+                    "`{name}` calculates with a text, which may run a command"
+                )),
+                ..Effect::default()
+            }
+        }
         "test" | "[" => Effect {
             hides: test_runs(words),
             ..Effect::default()
@@ -144,7 +153,9 @@ fn variables(name: &str, arguments: &[Word]) -> Effect {
             Word::Literal(text) if text.chars().all(|c| c.is_ascii_digit() || c == '.') => None,
             _ => Some(format!("`{name}` may set any variable")),
         };
-        let is_calculated = name == "let"
+        let is_number = text.starts_with('-') && text.contains('i') && name != "read";
+        let is_calculated = matches!(name, "let" | "integer" | "float")
+            || is_number
             || text.contains('[')
             || !matches!(word, Word::Literal(_)) && !is_name(variable);
         if is_calculated {
@@ -155,16 +166,13 @@ fn variables(name: &str, arguments: &[Word]) -> Effect {
         if let Some(why) = why {
             effect.obstacle_after.get_or_insert(why);
         }
-    }
-    if let ("read" | "mapfile" | "readarray" | "getopts", true) =
-        (name, effect.obstacle_after.is_none())
-    {
-        let has_text = arguments
-            .iter()
-            .any(|word| matches!(word.shown(), "-C" | "-c"));
-        if has_text && name != "read" {
-            effect.hides = Some(format!("`{name}` may run a command for each line"));
+        if let Some(why) = vars::hides(variable) {
+            effect.hides_after.get_or_insert(why);
         }
+    }
+    let calls_back = |word: &Word| word.shown().starts_with('-') && word.shown().contains('C');
+    if matches!(name, "mapfile" | "readarray") && arguments.iter().any(calls_back) {
+        effect.hides = Some(format!("`{name}` may run a command for each line"));
     }
     effect
 }
@@ -182,7 +190,6 @@ fn option_sets(name: &str, text: &str) -> Option<String> {
 
 /// Why a test may run a command: operands that are calculated, and names with a subscript.
 pub(super) fn test_runs(words: &[Word]) -> Option<String> {
-    let is_shell_test = words[0].literal() == Some("[[");
     let why = || Some("a test calculates with a text, which may run a command".to_owned());
     for (at, word) in words.iter().enumerate() {
         let Some(operator) = word.literal() else {
@@ -193,7 +200,8 @@ pub(super) fn test_runs(words: &[Word]) -> Option<String> {
             "-v" | "-R" if after.is_some_and(|word| !word.literal().is_some_and(is_name)) => {
                 return why();
             }
-            "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" if is_shell_test => {
+            // In zsh, `[` calculates as `[[` does.
+            "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" => {
                 let before = at.checked_sub(1).and_then(|at| words.get(at));
                 if !before.is_some_and(is_number) || !after.is_some_and(is_number) {
                     return why();
@@ -221,4 +229,23 @@ fn is_number(word: &Word) -> bool {
                 || text.starts_with("${#") && !text.contains('[')
         }
     }
+}
+
+/// In zsh, an argument for `%d` is calculated.
+fn printf_calculates(arguments: &[Word]) -> Option<String> {
+    let (format, rest) = arguments.split_first()?;
+    let has_number = |format: &str| {
+        format.split('%').skip(1).any(|part| {
+            let letter =
+                part.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #.*'".contains(c));
+            letter.starts_with([
+                'd', 'i', 'o', 'u', 'x', 'X', 'c', 'e', 'E', 'f', 'F', 'g', 'G', 'a', 'A', 'n',
+            ])
+        })
+    };
+    let is_text = format.literal().is_some_and(|format| !has_number(format));
+    let is_plain =
+        |word: &Word| word.literal().is_some_and(|text| !text.contains('[')) || is_number(word);
+    (!is_text && !rest.iter().all(is_plain))
+        .then(|| "`printf` calculates with a text, which may run a command".to_owned())
 }

@@ -34,6 +34,15 @@ fn by_name(words: &[Word]) -> Vec<Word> {
     words
 }
 
+/// The command with its name in small letters, if it has others: some disks make no difference.
+pub(super) fn in_small_letters(words: &[Word]) -> Option<Vec<Word>> {
+    let name = words[0].literal()?;
+    let small = name.to_lowercase();
+    let mut other = words.to_vec();
+    other[0] = Word::Literal(small.clone());
+    (small != name).then_some(other)
+}
+
 /// `git -C folder push` → `git push`.
 fn without_options(words: &[Word]) -> Option<Vec<Word>> {
     if words[0].literal() != Some("git") {

@@ -8,7 +8,10 @@ use std::ops::Range;
 use super::lex::{Kind, Piece, Token};
 
 /// So deep may compound commands stand in one another.
-const MOST_DEPTH: usize = 24;
+pub(super) const MOST_DEPTH: usize = 24;
+
+/// So many commands are listed.
+const MOST_COMMANDS: usize = 1000;
 
 /// Commands, one after the other.
 pub(super) type List = Vec<Entry>;
@@ -93,6 +96,7 @@ pub(super) fn parse(text: &str, tokens: Vec<Token>) -> Result<List, String> {
         tokens,
         at: 0,
         depth: 0,
+        commands: 0,
     };
     let list = parser.list(&[])?;
     match parser.at == parser.tokens.len() {
@@ -101,19 +105,20 @@ pub(super) fn parse(text: &str, tokens: Vec<Token>) -> Result<List, String> {
     }
 }
 
-struct Parser<'a> {
-    text: &'a str,
-    tokens: Vec<Token>,
-    at: usize,
-    depth: usize,
+pub(super) struct Parser<'a> {
+    pub(super) text: &'a str,
+    pub(super) tokens: Vec<Token>,
+    pub(super) at: usize,
+    pub(super) depth: usize,
+    commands: usize,
 }
 
 impl Parser<'_> {
-    fn kind(&self) -> Option<&Kind> {
+    pub(super) fn kind(&self) -> Option<&Kind> {
         self.tokens.get(self.at).map(|token| &token.kind)
     }
 
-    fn start(&self) -> usize {
+    pub(super) fn start(&self) -> usize {
         self.tokens
             .get(self.at)
             .map_or(self.text.len(), |token| token.span.start)
@@ -126,7 +131,7 @@ impl Parser<'_> {
             .map_or(0, |token| token.span.end)
     }
 
-    fn unexpected(&self) -> String {
+    pub(super) fn unexpected(&self) -> String {
         match self.tokens.get(self.at) {
             Some(token) => format!(
                 "`{}` stands where it cannot",
@@ -136,7 +141,7 @@ impl Parser<'_> {
         }
     }
 
-    fn control(&mut self, wanted: &str) -> bool {
+    pub(super) fn control(&mut self, wanted: &str) -> bool {
         let found = matches!(self.kind(), Some(Kind::Control(op)) if *op == wanted);
         self.at += usize::from(found);
         found
@@ -151,7 +156,7 @@ impl Parser<'_> {
         RESERVED.into_iter().find(|word| *word == text)
     }
 
-    fn keyword(&mut self, wanted: &str) -> bool {
+    pub(super) fn keyword(&mut self, wanted: &str) -> bool {
         let found = match self.kind() {
             Some(Kind::Word(piece)) => piece.bare && piece.word.literal() == Some(wanted),
             _ => false,
@@ -160,14 +165,14 @@ impl Parser<'_> {
         found
     }
 
-    fn expect(&mut self, wanted: &str) -> Result<(), String> {
+    pub(super) fn expect(&mut self, wanted: &str) -> Result<(), String> {
         match self.keyword(wanted) {
             true => Ok(()),
             false => Err(self.unexpected()),
         }
     }
 
-    fn skip_newlines(&mut self) {
+    pub(super) fn skip_newlines(&mut self) {
         while matches!(self.kind(), Some(Kind::Newline)) {
             self.at += 1;
         }
@@ -182,7 +187,7 @@ impl Parser<'_> {
         }
     }
 
-    fn list(&mut self, ends: &[&str]) -> Result<List, String> {
+    pub(super) fn list(&mut self, ends: &[&str]) -> Result<List, String> {
         self.depth += 1;
         if self.depth > MOST_DEPTH {
             return Err("commands stand in one another too deeply".to_owned());
@@ -221,7 +226,7 @@ impl Parser<'_> {
     }
 
     /// A list that has something in it.
-    fn full_list(&mut self, ends: &[&str]) -> Result<List, String> {
+    pub(super) fn full_list(&mut self, ends: &[&str]) -> Result<List, String> {
         let list = self.list(ends)?;
         match list.is_empty() {
             true => Err(self.unexpected()),
@@ -239,7 +244,11 @@ impl Parser<'_> {
         Ok(nodes)
     }
 
-    fn command(&mut self) -> Result<Node, String> {
+    pub(super) fn command(&mut self) -> Result<Node, String> {
+        self.commands += 1;
+        if self.commands > MOST_COMMANDS {
+            return Err("it has too many commands".to_owned());
+        }
         let start = self.start();
         let body = match self.reserved() {
             _ if matches!(self.kind(), Some(Kind::Control("("))) => self.subshell()?,
@@ -288,44 +297,7 @@ impl Parser<'_> {
         })
     }
 
-    fn subshell(&mut self) -> Result<Body, String> {
-        if self.text[self.start()..].starts_with("((") {
-            return Err("it calculates with `((`, or nests two subshells".to_owned());
-        }
-        self.at += 1;
-        let list = self.full_list(&[])?;
-        match self.control(")") {
-            true => Ok(Body::Subshell(list)),
-            false => Err(self.unexpected()),
-        }
-    }
-
-    fn conditional(&mut self) -> Result<Body, String> {
-        let mut lists = vec![self.full_list(&["then"])?];
-        self.expect("then")?;
-        lists.push(self.full_list(&["elif", "else", "fi"])?);
-        loop {
-            if self.keyword("elif") {
-                lists.push(self.full_list(&["then"])?);
-                self.expect("then")?;
-                lists.push(self.full_list(&["elif", "else", "fi"])?);
-            } else if self.keyword("else") {
-                lists.push(self.full_list(&["fi"])?);
-            } else {
-                self.expect("fi")?;
-                return Ok(Body::If(lists));
-            }
-        }
-    }
-
-    fn do_group(&mut self) -> Result<List, String> {
-        self.expect("do")?;
-        let list = self.full_list(&["done"])?;
-        self.expect("done")?;
-        Ok(list)
-    }
-
-    fn word(&mut self) -> Result<Piece, String> {
+    pub(super) fn word(&mut self) -> Result<Piece, String> {
         match self.kind() {
             Some(Kind::Word(piece)) => {
                 let piece = piece.clone();
@@ -336,124 +308,6 @@ impl Parser<'_> {
         }
     }
 
-    fn for_loop(&mut self) -> Result<Body, String> {
-        let name = self.word()?;
-        let sets = name
-            .word
-            .literal()
-            .filter(|_| name.bare)
-            .ok_or("a loop's variable cannot be read")?;
-        let sets = Some(sets.to_owned());
-        self.skip_newlines();
-        let mut words = Vec::new();
-        if self.keyword("in") {
-            while matches!(self.kind(), Some(Kind::Word(_))) {
-                words.push(self.word()?);
-            }
-            if !self.control(";") && !matches!(self.kind(), Some(Kind::Newline)) {
-                return Err(self.unexpected());
-            }
-        } else {
-            self.control(";");
-        }
-        self.skip_newlines();
-        let body = self.do_group()?;
-        Ok(Body::Loop {
-            sets,
-            words,
-            lists: vec![body],
-        })
-    }
-
-    fn case(&mut self) -> Result<Body, String> {
-        let mut words = vec![self.word()?];
-        self.skip_newlines();
-        self.expect("in")?;
-        let mut lists = Vec::new();
-        loop {
-            self.skip_newlines();
-            if self.keyword("esac") {
-                return Ok(Body::Case { words, lists });
-            }
-            self.control("(");
-            words.push(self.word()?);
-            while self.control("|") {
-                words.push(self.word()?);
-            }
-            if !self.control(")") {
-                return Err(self.unexpected());
-            }
-            lists.push(self.list(&["esac"])?);
-            let is_ended = self.control(";;") || self.control(";&") || self.control(";;&");
-            self.skip_newlines();
-            if !is_ended {
-                self.expect("esac")?;
-                return Ok(Body::Case { words, lists });
-            }
-        }
-    }
-
-    /// The operands up to `]]`. A regular expression with parentheses or bars is refused with them.
-    fn test(&mut self) -> Result<Body, String> {
-        let mut words = Vec::new();
-        let mut is_pattern = false;
-        loop {
-            let span = self.tokens.get(self.at).map(|token| token.span.clone());
-            match self.kind() {
-                Some(Kind::Word(piece)) => {
-                    let text = piece.word.literal().filter(|_| piece.bare);
-                    let is_end = text == Some("]]");
-                    is_pattern = matches!(text, Some("=~" | "=" | "==" | "!="));
-                    words.push(Placed {
-                        piece: self.word()?,
-                        span: span.unwrap_or_default(),
-                    });
-                    if is_end {
-                        return Ok(Body::Test(words));
-                    }
-                }
-                Some(Kind::Control("&&" | "||") | Kind::Newline) => self.at += 1,
-                Some(Kind::Control("(" | ")")) if !is_pattern && self.stands_alone() => {
-                    self.at += 1
-                }
-                Some(Kind::Redirect("<" | ">")) if self.stands_alone() => self.at += 1,
-                _ => return Err(self.unexpected()),
-            }
-        }
-    }
-
-    /// Whether blanks stand around the token: then it is not a part of a regular expression.
-    fn stands_alone(&self) -> bool {
-        let Some(token) = self.tokens.get(self.at) else {
-            return false;
-        };
-        let before = self.text[..token.span.start].chars().next_back();
-        let after = self.text[token.span.end..].chars().next();
-        before.is_none_or(char::is_whitespace) && after.is_none_or(char::is_whitespace)
-    }
-
-    fn function_keyword(&mut self) -> Result<Body, String> {
-        let name = self.word()?;
-        if self.control("(") && !self.control(")") {
-            return Err(self.unexpected());
-        }
-        self.function(name)
-    }
-
-    fn function(&mut self, name: Piece) -> Result<Body, String> {
-        self.skip_newlines();
-        self.depth += 1;
-        if self.depth > MOST_DEPTH {
-            return Err("commands stand in one another too deeply".to_owned());
-        }
-        let body = self.command()?;
-        self.depth -= 1;
-        Ok(Body::Function {
-            name: name.word.shown().to_owned(),
-            body: Box::new(body),
-        })
-    }
-
     fn redirect(&mut self) -> Result<Option<Redirected>, String> {
         let Some(Kind::Redirect(operator)) = self.kind() else {
             return Ok(None);
@@ -462,6 +316,11 @@ impl Parser<'_> {
         let start = self.start();
         self.at += 1;
         let target = self.word()?;
+        // `>! file` overwrites the file in zsh. After `>&` bash expands twice, so that it runs the text in `>&'$(rm)'`.
+        let is_odd = operator.ends_with('&') && !target.bare;
+        if is_odd || target.word.shown().starts_with('!') {
+            return Err("a redirection is read differently by other shells".to_owned());
+        }
         Ok(Some(Redirected {
             operator,
             target,
@@ -524,8 +383,9 @@ impl Parser<'_> {
     /// Refuses words that shells read in different ways.
     fn check_word(&self, words: &[Placed], span: &Range<usize>) -> Result<(), String> {
         let source = &self.text[span.clone()];
-        if source == "}" {
-            return Err("`}` stands where it cannot".to_owned());
+        // zsh ends a group there, and bash forgets what stands after it when it runs a substitution.
+        if source == "}" || source == "{" {
+            return Err(format!("`{source}` stands where it cannot"));
         }
         let name = source.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
         if words.is_empty() && name.len() < source.len() && name.starts_with('[') {

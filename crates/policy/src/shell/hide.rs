@@ -7,7 +7,7 @@ use super::wrap::base;
 use super::{Word, sed};
 
 /// Whatever they are given, they run it somewhere.
-const RUNNERS: [&str; 61] = [
+const RUNNERS: [&str; 60] = [
     "-",
     "aa-exec",
     "at",
@@ -22,7 +22,6 @@ const RUNNERS: [&str; 61] = [
     "cross-env",
     "daemonize",
     "dotenv",
-    "doas",
     "entr",
     "expect",
     "fakeroot",
@@ -221,7 +220,10 @@ pub(super) fn why(words: &[Word]) -> Option<String> {
         return runs();
     }
     let row = OPTIONS.iter().find(|(tool, _)| *tool == name);
-    if row.is_some_and(|(_, options)| has_option(arguments, options)) {
+    let is_tar = matches!(name, "tar" | "gtar" | "bsdtar");
+    if row.is_some_and(|(_, options)| has_option(arguments, options))
+        || is_tar && old_tar(arguments)
+    {
         return Some(format!("`{name}` has an option that runs something"));
     }
     match name {
@@ -233,17 +235,30 @@ pub(super) fn why(words: &[Word]) -> Option<String> {
     }
 }
 
-/// Whether an option is there, also by a beginning of its long name, or a word may be one.
+/// Whether an option is there, also in a group of letters or by a beginning of its long name, or a word may be one.
 fn has_option(arguments: &[Word], options: &[&str]) -> bool {
     arguments.iter().any(|word| {
         let text = word.shown();
-        let is_option = options.iter().any(|option| {
-            let name = text.split('=').next().unwrap_or(text);
-            text.starts_with(option)
-                || (name.len() > 4 && option.starts_with("--") && option.starts_with(name))
-        });
+        let name = text.split('=').next().unwrap_or(text);
+        let is_group = text.starts_with('-') && !text.starts_with("--");
+        let is_option = options
+            .iter()
+            .any(|option| match option.strip_prefix("--") {
+                Some(_) => text.starts_with(option) || (name.len() > 2 && option.starts_with(name)),
+                None if option.len() == 2 && option.starts_with('-') => {
+                    is_group && text.contains(&option[1..])
+                }
+                None => text.starts_with(option),
+            });
         is_option || (matches!(word, Word::Unknown(_)) && text.starts_with(['$', '`']))
     })
+}
+
+/// The first word of `tar` is a group of letters, with a dash or without.
+fn old_tar(arguments: &[Word]) -> bool {
+    arguments
+        .first()
+        .is_some_and(|word| !word.shown().starts_with('-') && word.shown().contains(['I', 'F']))
 }
 
 fn interpreter(name: &str, arguments: &[Word]) -> Option<String> {
@@ -356,7 +371,7 @@ fn git(arguments: &[Word]) -> Option<String> {
     let is_option = |text: &&str| {
         let name = text.split('=').next().unwrap_or(text);
         options.iter().any(|option| match option.starts_with("--") {
-            true => name.len() > 4 && (option.starts_with(name) || name.starts_with(option)),
+            true => name.len() > 2 && (option.starts_with(name) || name.starts_with(option)),
             false => *text == *option,
         })
     };

@@ -146,6 +146,7 @@ impl<'a> Lexer<'a> {
             }
             if let Some(redirect) = self.redirect() {
                 tokens.push(token(Kind::Redirect(redirect), start, self.at));
+                self.closing(redirect)?;
                 if redirect.starts_with("<<") && redirect != "<<<" {
                     self.skip_blanks();
                     pending.push(self.delimiter(redirect, &mut tokens)?);
@@ -168,6 +169,10 @@ impl<'a> Lexer<'a> {
             let piece = self.word()?;
             if self.at == start {
                 return Err(format!("it has an unexpected `{next}`"));
+            }
+            // Its body begins after the next newline, wherever that is.
+            if !pending.is_empty() && self.text[start..self.at].contains('\n') {
+                return Err("a here-document stands before a word of several lines".to_owned());
             }
             tokens.push(token(Kind::Word(piece), start, self.at));
         }
@@ -213,6 +218,20 @@ impl<'a> Lexer<'a> {
         }
         self.at += digits + found.len();
         Some(found)
+    }
+
+    /// After `>&`, a `-` is a word by itself: in `>&-rm`, `rm` is a command.
+    fn closing(&mut self, redirect: &str) -> Result<(), String> {
+        if redirect == ">&" || redirect == "<&" {
+            self.skip_blanks();
+            let after = self.rest().strip_prefix('-');
+            if after.is_some_and(|after| {
+                !after.is_empty() && !after.starts_with([' ', '\t', '\n', ';', '&', '|', ')'])
+            }) {
+                return Err("a file descriptor is closed in an odd way".to_owned());
+            }
+        }
+        Ok(())
     }
 
     /// The word after `<<`.

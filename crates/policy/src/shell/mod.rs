@@ -8,7 +8,9 @@
 
 mod builtin;
 mod candidates;
+mod compound;
 mod cover;
+mod expand;
 mod folder;
 mod grammar;
 mod hide;
@@ -18,14 +20,18 @@ mod pattern;
 mod reader;
 mod reads;
 mod reads_git;
+mod reads_list;
 mod scan;
 mod sed;
 #[cfg(test)]
 mod tests;
+mod textrun;
 mod vars;
 mod witness;
 mod wrap;
 mod xrun;
+
+use std::sync::Arc;
 
 pub use pattern::{CommandPattern, Side};
 
@@ -35,7 +41,8 @@ const MOST_BYTES: usize = 64 * 1024;
 /// What a text would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Every simple command, in the order of the text; those inside of a substitution before the one around it.
+    /// Every simple command, in the order of the text; those inside of a substitution, or run by it, before the one
+    /// around them.
     pub commands: Vec<Simple>,
     /// The files that are redirected.
     pub redirects: Vec<Redirect>,
@@ -59,7 +66,7 @@ pub struct Simple {
     /// Where its relative paths lead.
     pub folder: Folder,
     /// The same command with its wrappers on, outermost first.
-    outer: Vec<Outer>,
+    outer: Vec<Arc<Outer>>,
 }
 
 /// A command as it stands with a wrapper on.

@@ -3,20 +3,22 @@
 //! Owns the guess at names. It guesses too many rather than too few: a name that is no path leads nowhere, a path that is
 //! missed is not checked.
 
+use std::collections::HashSet;
+
 use super::wrap::base;
 use super::{Simple, Word};
 
 impl Simple {
     /// Every word that may be a path: arguments, values of options, a command that is a path.
     pub fn names(&self) -> Vec<Word> {
-        let mut names = Vec::new();
+        let mut names = Names::default();
         if self.words[0].shown().contains('/') {
             names.push(self.words[0].clone());
         }
         let mut is_ended = false;
         for word in &self.words[1..] {
             if matches!(word, Word::Unknown(_)) {
-                push(&mut names, word.clone());
+                names.push(word.clone());
                 continue;
             }
             let text = word.shown();
@@ -32,12 +34,12 @@ impl Simple {
                 // A tilde that is not at the beginning of its word leads home in some forms only.
                 let is_home = part.shown() == "~" || part.shown().starts_with("~/");
                 match is_home && part.shown() != text {
-                    true => push(&mut names, Word::Unknown(text.to_owned())),
-                    false => push(&mut names, part),
+                    true => names.push(Word::Unknown(text.to_owned())),
+                    false => names.push(part),
                 }
             }
         }
-        names
+        names.list
     }
 
     /// Whether it reads the contents of files in folders that it is given, or of the working folder.
@@ -78,9 +80,18 @@ impl Simple {
     }
 }
 
-fn push(names: &mut Vec<Word>, word: Word) {
-    if !word.shown().is_empty() && !names.contains(&word) {
-        names.push(word);
+/// Names in order, each once.
+#[derive(Default)]
+struct Names {
+    list: Vec<Word>,
+    known: HashSet<Word>,
+}
+
+impl Names {
+    fn push(&mut self, word: Word) {
+        if !word.shown().is_empty() && self.known.insert(word.clone()) {
+            self.list.push(word);
+        }
     }
 }
 

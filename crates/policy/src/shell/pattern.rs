@@ -148,6 +148,13 @@ impl CommandPattern {
         if let Some(words) = may {
             return Fit::Maybe(why(words));
         }
+        let is_other_case = |words: &Vec<Word>| {
+            candidates::in_small_letters(words)
+                .is_some_and(|words| covers(&pattern, &candidates::pieces(&words)))
+        };
+        if candidates.iter().any(is_other_case) {
+            return Fit::Maybe("on some disks, small and capital letters are the same".to_owned());
+        }
         let named: Vec<&[Mark]> = self.words.iter().map(|word| &word.marks[..]).collect();
         match candidates
             .iter()

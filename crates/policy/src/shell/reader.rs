@@ -3,6 +3,8 @@
 //! Owns what flows from one command to the next: the folder, and whether names still mean what they meant. Invariant:
 //! where a folder or a name may or may not have changed, it counts as changed.
 
+use std::sync::Arc;
+
 use super::grammar::{Body, Entry, Link, List, Node, Placed, Redirected};
 use super::lex::{Inner, Piece};
 use super::wrap::{self, Step};
@@ -14,9 +16,9 @@ use super::{
 /// So many texts may stand in one another: `sh -c` in `$(…)` in `eval`.
 const MOST_DEPTH: usize = 12;
 /// So many bytes are read, those of inner texts counted again.
-const MOST_BYTES: usize = 512 * 1024;
+const MOST_BYTES: usize = 256 * 1024;
 /// So many commands are listed.
-const MOST_COMMANDS: usize = 2000;
+const MOST_COMMANDS: usize = 1000;
 
 /// Reads a whole text.
 pub(super) fn read(text: &str) -> Reading {
@@ -26,6 +28,7 @@ pub(super) fn read(text: &str) -> Reading {
             folder: Folder::Start,
             moved: None,
             obstacle: None,
+            hides: None,
         },
         depth: 0,
         bytes: 0,
@@ -45,18 +48,40 @@ struct State {
     /// Where a `cd` leads, if it succeeds.
     moved: Option<Folder>,
     obstacle: Option<String>,
+    hides: Option<String>,
+}
+
+impl State {
+    /// A variable has been set.
+    fn set(&mut self, name: &str, value: &Word) {
+        self.obstacle = self
+            .obstacle
+            .take()
+            .or_else(|| vars::obstacle_of(name, value));
+        self.hides = self.hides.take().or_else(|| vars::hides(name));
+    }
 }
 
 /// What a command stands in.
 #[derive(Debug, Clone, Default)]
 struct Around {
     through: Vec<String>,
-    outer: Vec<Outer>,
+    outer: Vec<Arc<Outer>>,
     obstacle: Option<String>,
+    hides: Option<String>,
     folder: Option<Folder>,
 }
 
 impl Around {
+    /// A variable is set for this command.
+    fn set(&mut self, name: &str, value: &Word) {
+        self.obstacle = self
+            .obstacle
+            .take()
+            .or_else(|| vars::obstacle_of(name, value));
+        self.hides = self.hides.take().or_else(|| vars::hides(name));
+    }
+
     fn with(&self, label: impl Into<String>) -> Around {
         let mut around = self.clone();
         around.through.push(label.into());
@@ -182,8 +207,8 @@ impl Reader {
             }
             Body::Loop { sets, words, lists } => {
                 self.pieces(words, around);
-                if let Some(why) = sets.as_deref().and_then(vars::obstacle) {
-                    self.state.obstacle.get_or_insert(why);
+                if let Some(name) = sets {
+                    self.state.set(name, &Word::Unknown(String::new()));
                 }
                 self.branches(text, lists, &before, around);
                 self.come_round(from, &before);
@@ -217,6 +242,9 @@ impl Reader {
             if command.obstacle.is_none() {
                 command.obstacle.clone_from(&self.state.obstacle);
             }
+            if command.hides.is_none() {
+                command.hides.clone_from(&self.state.hides);
+            }
         }
         for redirect in self.out.redirects[from.1..].iter_mut().filter(|_| is_moved) {
             redirect.folder = Folder::Unknown;
@@ -247,7 +275,7 @@ impl Reader {
                         t.trim_end_matches('-').chars().all(|c| c.is_ascii_digit())
                     })
             };
-            let is_text = redirect.operator.starts_with("<<");
+            let is_text = redirect.operator.starts_with("<<") || is_process(&redirect.target);
             if is_text || is_copy(">&") || is_copy("<&") || literal.is_some_and(is_stream) {
                 continue;
             }
@@ -283,16 +311,15 @@ impl Reader {
         }
         let mut around = around.clone();
         let outside = around.obstacle.clone();
-        let names = assigns.iter().filter_map(|piece| piece.assign.as_ref());
-        for why in names.filter_map(|assign| vars::obstacle_of(&assign.name, &assign.value)) {
+        for assign in assigns.iter().filter_map(|piece| piece.assign.as_ref()) {
             match words.is_empty() {
-                true => self.state.obstacle.get_or_insert(why),
-                false => around.obstacle.get_or_insert(why),
-            };
+                true => self.state.set(&assign.name, &assign.value),
+                false => around.set(&assign.name, &assign.value),
+            }
         }
         let words: Vec<Word> = words.iter().map(|word| word.piece.word.clone()).collect();
         if !assigns.is_empty() && !words.is_empty() {
-            around.outer.push(Outer {
+            around.outer.push(Arc::new(Outer {
                 words: assigns
                     .iter()
                     .map(|piece| &piece.word)
@@ -301,7 +328,7 @@ impl Reader {
                     .collect(),
                 named: assigns.len() + 1,
                 obstacle: outside.or_else(|| self.state.obstacle.clone()),
-            });
+            }));
         }
         if !words.is_empty() {
             self.command(words, text, around);
@@ -316,13 +343,10 @@ impl Reader {
                 Step::Lost(why) => return self.emit(words, text, &around, Some(why)),
                 Step::Into(inner) => {
                     self.put_on(&mut around, words, inner.named, inner.label);
-                    let why = inner.obstacle.or_else(|| {
-                        inner
-                            .assigns
-                            .iter()
-                            .find_map(|(name, value)| vars::obstacle_of(name, value))
-                    });
-                    around.obstacle = around.obstacle.or(why);
+                    around.obstacle = around.obstacle.or(inner.obstacle);
+                    for (name, value) in &inner.assigns {
+                        around.set(name, value);
+                    }
                     if let Some(change) = inner.folder {
                         let from = self.folder(&around);
                         around.folder = Some(folder::join(&from, &change));
@@ -365,11 +389,11 @@ impl Reader {
             .obstacle
             .clone()
             .or_else(|| self.state.obstacle.clone());
-        around.outer.push(Outer {
+        around.outer.push(Arc::new(Outer {
             words,
             named,
             obstacle,
-        });
+        }));
         around.through.push(label);
     }
 
@@ -385,7 +409,9 @@ impl Reader {
         let hides = lost
             .clone()
             .or_else(|| effect.hides.clone())
-            .or_else(|| hide::why(&words));
+            .or_else(|| hide::why(&words))
+            .or_else(|| around.hides.clone())
+            .or_else(|| self.state.hides.clone());
         let obstacle = around
             .obstacle
             .clone()
@@ -405,6 +431,19 @@ impl Reader {
         if let Some(why) = effect.obstacle_after {
             self.state.obstacle.get_or_insert(why);
         }
+        if let Some(why) = effect.hides_after {
+            self.state.hides.get_or_insert(why);
+        }
+    }
+}
+
+/// Whether a target is a process substitution and nothing else: a pipe, not a file.
+fn is_process(target: &Piece) -> bool {
+    match (&target.word, &target.inner[..]) {
+        (Word::Unknown(source), [inner]) => {
+            source.starts_with(['<', '>']) && source.len() == inner.text.len() + "<()".len()
+        }
+        _ => false,
     }
 }
 

@@ -3,11 +3,12 @@
 //! Owns a short table. A program stands in it with no options at all that write or run, or with the options that are known
 //! to do neither. Invariant: a word that is not known, where it could be such an option, means no.
 
-use super::wrap::{Options, operands};
+use super::reads_list::listed;
+use super::wrap::operands;
 use super::{Folder, Simple, Word, builtin, reads_git, sed};
 
 /// Nothing that they are given makes them write or run.
-const FREE: [&str; 61] = [
+const FREE: [&str; 59] = [
     ":",
     "[",
     "[[",
@@ -46,8 +47,6 @@ const FREE: [&str; 61] = [
     "nproc",
     "od",
     "paste",
-    "printenv",
-    "ps",
     "pwd",
     "readlink",
     "realpath",
@@ -71,239 +70,11 @@ const FREE: [&str; 61] = [
     "which",
 ];
 
-/// Options that neither write nor run, for programs that have others too.
-fn listed(name: &str) -> Option<Options> {
-    Some(match name {
-        "sort" => Options {
-            flags: "bcdfghiMmnRrsuVz",
-            valued: "ktS",
-            long: &[
-                "reverse",
-                "unique",
-                "numeric-sort",
-                "human-numeric-sort",
-                "version-sort",
-                "ignore-case",
-                "stable",
-                "zero-terminated",
-                "general-numeric-sort",
-                "check",
-                "merge",
-            ],
-            long_valued: &["key", "field-separator"],
-        },
-        "uniq" => Options {
-            flags: "cdDiuz",
-            valued: "fsw",
-            long: &["count", "repeated", "unique", "ignore-case"],
-            long_valued: &["skip-fields", "skip-chars", "check-chars"],
-        },
-        "rg" => Options {
-            flags: "acFhHiIlLnNoPpqsSUuvVwx0.",
-            valued: "ABCEeMmgtTjrfd",
-            long: &[
-                "files",
-                "hidden",
-                "no-ignore",
-                "no-ignore-vcs",
-                "ignore-case",
-                "smart-case",
-                "case-sensitive",
-                "fixed-strings",
-                "files-with-matches",
-                "files-without-match",
-                "count",
-                "count-matches",
-                "line-number",
-                "no-line-number",
-                "no-heading",
-                "heading",
-                "json",
-                "multiline",
-                "multiline-dotall",
-                "word-regexp",
-                "line-regexp",
-                "invert-match",
-                "only-matching",
-                "pcre2",
-                "no-messages",
-                "text",
-                "quiet",
-                "stats",
-                "trim",
-                "type-list",
-                "vimgrep",
-                "with-filename",
-                "no-filename",
-                "column",
-                "no-config",
-                "null",
-                "follow",
-                "version",
-                "debug",
-                "pretty",
-                "unrestricted",
-                "sort-files",
-                "crlf",
-            ],
-            long_valued: &[
-                "after-context",
-                "before-context",
-                "context",
-                "glob",
-                "iglob",
-                "type",
-                "type-not",
-                "max-count",
-                "max-depth",
-                "max-columns",
-                "color",
-                "colors",
-                "regexp",
-                "file",
-                "sort",
-                "sortr",
-                "threads",
-                "replace",
-                "encoding",
-                "max-filesize",
-                "ignore-file",
-                "path-separator",
-                "type-add",
-                "engine",
-            ],
-        },
-        "tree" => Options {
-            flags: "adfilpsughDFNQxCnXJAStrcUv",
-            valued: "LPIT",
-            long: &[
-                "dirsfirst",
-                "noreport",
-                "gitignore",
-                "prune",
-                "inodes",
-                "device",
-                "du",
-                "si",
-                "matchdirs",
-            ],
-            long_valued: &["filelimit", "charset", "sort", "timefmt"],
-        },
-        "file" => Options {
-            flags: "bhikLNrsv0I",
-            valued: "Fem",
-            long: &["brief", "mime", "mime-type", "mime-encoding", "dereference"],
-            long_valued: &["separator"],
-        },
-        "date" => Options {
-            flags: "uRnjI",
-            valued: "dr",
-            long: &["utc", "universal", "rfc-email", "iso-8601"],
-            long_valued: &["date", "rfc-3339", "reference"],
-        },
-        "diff" => Options {
-            flags: "abBcdeEHinNpqrstTuwyZ0123456789",
-            valued: "CFIUWxX",
-            long: &[
-                "brief",
-                "unified",
-                "side-by-side",
-                "recursive",
-                "ignore-all-space",
-                "ignore-space-change",
-                "new-file",
-                "ignore-blank-lines",
-                "report-identical-files",
-                "text",
-                "suppress-common-lines",
-                "minimal",
-                "context",
-                "strip-trailing-cr",
-            ],
-            long_valued: &[
-                "unified",
-                "context",
-                "exclude",
-                "color",
-                "label",
-                "width",
-                "ignore-matching-lines",
-            ],
-        },
-        "uname" => Options {
-            flags: "amnoprsvi",
-            long: &[
-                "all",
-                "machine",
-                "kernel-name",
-                "kernel-release",
-                "nodename",
-                "operating-system",
-            ],
-            ..Options::default()
-        },
-        "base64" => Options {
-            flags: "dDi",
-            valued: "wb",
-            long: &["decode", "ignore-garbage"],
-            long_valued: &["wrap"],
-        },
-        "jq" => Options {
-            flags: "rnceMCSsajR",
-            long: &[
-                "raw-output",
-                "null-input",
-                "compact-output",
-                "exit-status",
-                "monochrome-output",
-                "color-output",
-                "sort-keys",
-                "slurp",
-                "join-output",
-                "raw-input",
-                "tab",
-                "ascii-output",
-            ],
-            long_valued: &["indent"],
-            ..Options::default()
-        },
-        "fd" | "fdfind" => Options {
-            flags: "HIupsigaLl0F1",
-            valued: "deEtSc",
-            long: &[
-                "hidden",
-                "no-ignore",
-                "glob",
-                "absolute-path",
-                "follow",
-                "ignore-case",
-                "fixed-strings",
-                "full-path",
-            ],
-            long_valued: &[
-                "type",
-                "extension",
-                "exclude",
-                "max-depth",
-                "min-depth",
-                "size",
-                "changed-within",
-                "color",
-            ],
-        },
-        "column" => Options {
-            flags: "tx",
-            valued: "scoN",
-            long: &["table"],
-            long_valued: &["separator", "output-separator"],
-        },
-        "hostname" | "whoami" | "tty" | "uptime" => Options {
-            flags: "fsIi",
-            ..Options::default()
-        },
-        _ => return None,
-    })
-}
+/// Programs that are asked for their version.
+const VERSIONED: [&str; 20] = [
+    "bun", "cargo", "clang", "deno", "docker", "gcc", "gh", "go", "java", "jq", "make", "node",
+    "npm", "pip", "pnpm", "python", "python3", "rustc", "uv", "yarn",
+];
 
 impl Simple {
     /// Whether it certainly reads and prints only: it writes no file, changes no setting, runs nothing else, and talks to
@@ -322,10 +93,21 @@ impl Simple {
                 .first()
                 .is_none_or(|word| word.shown().starts_with('-') || word.literal().is_none()),
             "command" => matches!(arguments.first().and_then(Word::literal), Some("-v" | "-V")),
-            "env" | "exec" => arguments.is_empty(),
+            "exec" => arguments.is_empty(),
+            "ps" => arguments.iter().all(is_calm_for_ps),
+            _ if VERSIONED.contains(&name) && arguments.len() == 1 => {
+                arguments[0].literal() == Some("--version")
+            }
             // They change what follows, which bears its own obstacle.
-            "read" | "export" | "declare" | "typeset" | "local" | "readonly" | "unset" | "set"
-            | "shift" | "return" | "wait" => builtin::effect(&self.words).obstacle_after.is_none(),
+            "read" | "shift" | "return" | "wait" => {
+                builtin::effect(&self.words).obstacle_after.is_none()
+            }
+            // Without a name, some print all variables, secrets among them.
+            "export" | "declare" | "typeset" | "local" | "readonly" | "unset" => {
+                arguments.iter().any(|word| !word.shown().starts_with('-'))
+                    && builtin::effect(&self.words).obstacle_after.is_none()
+            }
+            "set" => !arguments.is_empty() && builtin::effect(&self.words).obstacle_after.is_none(),
             "sed" => sed::only_reads(arguments) && arguments.iter().all(cannot_be_option),
             "find" => find(arguments),
             // The configuration of another repository may run a program.
@@ -333,6 +115,12 @@ impl Simple {
             _ => by_list(name, arguments),
         }
     }
+}
+
+/// `ps e` prints variables of other processes.
+fn is_calm_for_ps(word: &Word) -> bool {
+    word.literal()
+        .is_some_and(|text| !text.contains('E') && (text.starts_with('-') || !text.contains('e')))
 }
 
 /// Whether the shell cannot turn this word into an option.
@@ -387,79 +175,87 @@ fn by_list(name: &str, arguments: &[Word]) -> bool {
             .iter()
             .all(|word| word.shown().starts_with('+')),
         "hostname" | "whoami" | "tty" | "uptime" | "uname" => operand_words.is_empty(),
+        // It prints variables, secrets among them.
+        "jq" => !arguments
+            .iter()
+            .any(|word| word.shown().to_lowercase().contains("env")),
         _ => true,
     }
 }
 
 /// Tests and actions of `find` that look and print.
+const FIND_FREE: [&str; 30] = [
+    "-print",
+    "-print0",
+    "-prune",
+    "-ls",
+    "-depth",
+    "-mount",
+    "-xdev",
+    "-empty",
+    "-readable",
+    "-writable",
+    "-executable",
+    "-not",
+    "-a",
+    "-o",
+    "-and",
+    "-or",
+    "-true",
+    "-false",
+    "-quit",
+    "-nouser",
+    "-nogroup",
+    "-daystart",
+    "-follow",
+    "-noleaf",
+    "-H",
+    "-L",
+    "-P",
+    "-E",
+    "-X",
+    "-d",
+];
+
+/// The same, with a value.
+const FIND_VALUED: [&str; 29] = [
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-regextype",
+    "-type",
+    "-xtype",
+    "-size",
+    "-mtime",
+    "-mmin",
+    "-ctime",
+    "-cmin",
+    "-atime",
+    "-amin",
+    "-newer",
+    "-anewer",
+    "-cnewer",
+    "-perm",
+    "-user",
+    "-group",
+    "-maxdepth",
+    "-mindepth",
+    "-links",
+    "-inum",
+    "-printf",
+];
+
+/// Whether `find` looks and prints only.
 fn find(arguments: &[Word]) -> bool {
-    const FREE: [&str; 30] = [
-        "-print",
-        "-print0",
-        "-prune",
-        "-ls",
-        "-depth",
-        "-mount",
-        "-xdev",
-        "-empty",
-        "-readable",
-        "-writable",
-        "-executable",
-        "-not",
-        "-a",
-        "-o",
-        "-and",
-        "-or",
-        "-true",
-        "-false",
-        "-quit",
-        "-nouser",
-        "-nogroup",
-        "-daystart",
-        "-follow",
-        "-noleaf",
-        "-H",
-        "-L",
-        "-P",
-        "-E",
-        "-X",
-        "-d",
-    ];
-    const VALUED: [&str; 29] = [
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-wholename",
-        "-iwholename",
-        "-regex",
-        "-iregex",
-        "-regextype",
-        "-type",
-        "-xtype",
-        "-size",
-        "-mtime",
-        "-mmin",
-        "-ctime",
-        "-cmin",
-        "-atime",
-        "-amin",
-        "-newer",
-        "-anewer",
-        "-cnewer",
-        "-perm",
-        "-user",
-        "-group",
-        "-maxdepth",
-        "-mindepth",
-        "-links",
-        "-inum",
-        "-printf",
-    ];
     let mut rest = arguments.iter();
     while let Some(word) = rest.next() {
         match word.literal() {
-            Some(text) if VALUED.contains(&text) => {
+            Some(text) if FIND_VALUED.contains(&text) => {
                 if rest
                     .next()
                     .is_none_or(|value| !cannot_be_option(value) && !matches!(value, Word::Glob(_)))
@@ -471,7 +267,7 @@ fn find(arguments: &[Word]) -> bool {
                 rest.next();
             }
             Some(text) if text.starts_with('-') => {
-                if !FREE.contains(&text) {
+                if !FIND_FREE.contains(&text) {
                     return false;
                 }
             }

@@ -70,8 +70,8 @@ pub(super) fn only_reads(arguments: &[Word]) -> bool {
         Some("--version" | "version") => rest.is_empty(),
         Some("grep") => all_calm(rest) && !has_letter(rest, 'O'),
         Some(name) if READING.contains(&name) => all_calm(rest),
-        Some("branch") => only(
-            &texts,
+        Some("branch") => listing(
+            rest,
             &[
                 "-a",
                 "-r",
@@ -79,17 +79,20 @@ pub(super) fn only_reads(arguments: &[Word]) -> bool {
                 "-vv",
                 "-av",
                 "-avv",
-                "--list",
                 "--all",
                 "--remotes",
                 "--show-current",
                 "--no-color",
             ],
         ),
-        Some("tag") => only(&texts, &["-l", "--list", "-n"]),
+        Some("tag") => listing(rest, &["-n"]),
         Some("remote") => only(&texts, &["-v", "--verbose"]),
         Some("reflog") => only(&texts, &["show"]),
-        Some("worktree" | "stash" | "notes") => texts == ["list"],
+        Some("worktree" | "stash" | "notes") => match &texts[..] {
+            ["list"] => true,
+            ["list" | "show", ..] => all_calm(rest),
+            _ => false,
+        },
         Some("config") => match &texts[..] {
             ["--list" | "-l" | "list"] => true,
             ["--get" | "--get-all" | "--get-regexp" | "get", name] => {
@@ -99,6 +102,24 @@ pub(super) fn only_reads(arguments: &[Word]) -> bool {
         },
         _ => false,
     }
+}
+
+/// Flags that list; names only where it is told to list, because otherwise they are made.
+fn listing(words: &[Word], flags: &[&str]) -> bool {
+    let lists = words
+        .iter()
+        .any(|word| matches!(word.literal(), Some("-l" | "--list")));
+    words.iter().all(|word| {
+        let text = word.shown();
+        match text.starts_with('-') {
+            true => {
+                matches!(text, "-l" | "--list")
+                    || text.starts_with("--sort=")
+                    || flags.contains(&text)
+            }
+            false => lists && cannot_be_option(word),
+        }
+    })
 }
 
 fn only(texts: &[&str], allowed: &[&str]) -> bool {

@@ -89,3 +89,48 @@ pub(super) fn obstacle_of(name: &str, value: &Word) -> Option<String> {
         (is_odd && text.contains('/')).then(|| format!("`{name}` is set to a path"))
     })
 }
+
+/// Names, and beginnings and ends of names, of variables whose value is run, or says where to find what is run.
+const RUN: [&str; 16] = [
+    "PATH",
+    "path",
+    "fpath",
+    "ENV",
+    "BASH_ENV",
+    "PS0",
+    "PS4",
+    "SHELL",
+    "VISUAL",
+    "BROWSER",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "MAKEFLAGS",
+    "CC",
+    "CXX",
+    "EDITOR",
+];
+const RUN_BEGINNINGS: [&str; 10] = [
+    "LD_",
+    "DYLD_",
+    "GIT_",
+    "PYTHON",
+    "PERL5",
+    "RUBY",
+    "NODE_",
+    "RUSTC",
+    "CARGO_",
+    "npm_config_",
+];
+const RUN_ENDS: [&str; 10] = [
+    "PAGER", "EDITOR", "_COMMAND", "_CMD", "_WRAPPER", "_OPTIONS", "OPTS", "ASKPASS", "OPEN",
+    "CLOSE",
+];
+
+/// Why a denied command may hide in the value of this variable.
+pub(super) fn hides(name: &str) -> Option<String> {
+    let is_run = RUN.contains(&name)
+        || RUN_BEGINNINGS.iter().any(|part| name.starts_with(part))
+        || RUN_ENDS.iter().any(|part| name.ends_with(part));
+    (is_run && !FINE.contains(&name))
+        .then(|| format!("`{name}` is set for it, which may say what is run"))
+}

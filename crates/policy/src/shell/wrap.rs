@@ -1,9 +1,10 @@
 //! Commands that run another command: which one, with which words.
 //!
-//! Owns the wrappers that are looked through. Those that are not are in [`super::hide`]. Invariant: an option that is not
-//! known ends the looking through; it is never skipped.
+//! Owns the wrappers that are looked through. Those that are not are in [`super::hide`]. A rule that allows the inner
+//! command allows it with `timeout`, `nice` and the like around it; any other wrapper is an obstacle, and the rule must name
+//! it. Invariant: an option that is not known ends the looking through; it is never skipped.
 
-use super::{Word, xrun};
+use super::{Word, textrun, xrun};
 
 /// What a command turns out to be.
 pub(super) enum Step {
@@ -44,13 +45,93 @@ pub(super) struct InnerText {
 }
 
 /// The options of a wrapper, letters and long names, without and with a value.
-#[derive(Default, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(super) struct Options {
     pub(super) flags: &'static str,
     pub(super) valued: &'static str,
     pub(super) long: &'static [&'static str],
     pub(super) long_valued: &'static [&'static str],
 }
+
+/// No options.
+pub(super) const NONE: Options = Options {
+    flags: "",
+    valued: "",
+    long: &[],
+    long_valued: &[],
+};
+
+/// Wrappers whose words are options and then a command.
+const SIMPLE: [(&[&str], Options); 9] = [
+    (
+        &["setsid"],
+        Options {
+            flags: "cfw",
+            long: &["ctty", "fork", "wait"],
+            ..NONE
+        },
+    ),
+    (
+        &["stdbuf"],
+        Options {
+            valued: "ioe",
+            long_valued: &["input", "output", "error"],
+            ..NONE
+        },
+    ),
+    (
+        &["nice"],
+        Options {
+            flags: "0123456789",
+            valued: "n",
+            long_valued: &["adjustment"],
+            ..NONE
+        },
+    ),
+    (
+        &["ionice"],
+        Options {
+            flags: "t",
+            valued: "cn",
+            long: &["ignore"],
+            long_valued: &["class", "classdata"],
+        },
+    ),
+    (
+        &["timeout", "gtimeout"],
+        Options {
+            flags: "vfp",
+            valued: "ks",
+            long: &["foreground", "preserve-status", "verbose"],
+            long_valued: &["kill-after", "signal"],
+        },
+    ),
+    (
+        &["time", "gtime"],
+        Options {
+            flags: "pvl",
+            long: &["portability", "verbose"],
+            ..NONE
+        },
+    ),
+    (&["command"], Options { flags: "p", ..NONE }),
+    (
+        &["exec"],
+        Options {
+            flags: "cl",
+            valued: "a",
+            ..NONE
+        },
+    ),
+    (
+        &["caffeinate"],
+        Options {
+            flags: "disum",
+            valued: "t",
+            ..NONE
+        },
+    ),
+];
 
 /// A name without its folder.
 pub(super) fn base(name: &str) -> &str {
@@ -71,11 +152,11 @@ pub(super) fn step(words: &[Word]) -> Step {
         "xargs" | "gxargs" => xrun::xargs(words),
         "find" | "gfind" => xrun::find(words),
         "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "mksh" | "rbash" => {
-            shell(base(name), words)
+            textrun::shell(base(name), words)
         }
-        "su" => su(words),
-        "eval" => eval(words),
-        "trap" => trap(words),
+        "su" => textrun::su(words),
+        "eval" => textrun::eval(words),
+        "trap" => textrun::trap(words),
         _ => Step::Plain,
     };
     // By another path it may be another program, which a rule for what it runs does not mean.
@@ -98,19 +179,22 @@ pub(super) fn step(words: &[Word]) -> Step {
     }
 }
 
+/// The obstacle of a wrapper that a rule must name.
+pub(super) fn through(name: &str) -> String {
+    format!("it is run through `{name}`, which no rule names")
+}
+
 pub(super) fn lost(name: &str) -> Step {
     Step::Lost(format!(
         "what `{name}` runs cannot be told from its options"
     ))
 }
 
-/// The index of the first operand; `None` where an option is not known or not literal.
+/// The index of the first operand; `None` where an option is not known, not literal, or lacks its value.
 pub(super) fn operands(words: &[Word], from: usize, options: Options) -> Option<usize> {
     let mut at = from;
     while let Some(word) = words.get(at) {
-        let Some(text) = word.literal() else {
-            return None;
-        };
+        let text = word.literal()?;
         if text == "--" {
             return Some(at + 1);
         }
@@ -131,7 +215,8 @@ pub(super) fn operands(words: &[Word], from: usize, options: Options) -> Option<
             return Some(at);
         }
     }
-    Some(at)
+    // An option may lack its value.
+    (at <= words.len()).then_some(at)
 }
 
 /// How many words a group of letters takes.
@@ -149,56 +234,8 @@ fn cluster(letters: &str, options: Options) -> Option<usize> {
 }
 
 fn simple(name: &str, words: &[Word]) -> Step {
-    let options = match name {
-        "setsid" => Options {
-            flags: "cfw",
-            long: &["ctty", "fork", "wait"],
-            ..Options::default()
-        },
-        "stdbuf" => Options {
-            valued: "ioe",
-            long_valued: &["input", "output", "error"],
-            ..Options::default()
-        },
-        "nice" => Options {
-            flags: "0123456789",
-            valued: "n",
-            long_valued: &["adjustment"],
-            ..Options::default()
-        },
-        "ionice" => Options {
-            flags: "t",
-            valued: "cn",
-            long: &["ignore"],
-            long_valued: &["class", "classdata"],
-        },
-        "timeout" | "gtimeout" => Options {
-            flags: "vfp",
-            valued: "ks",
-            long: &["foreground", "preserve-status", "verbose"],
-            long_valued: &["kill-after", "signal"],
-        },
-        "time" | "gtime" => Options {
-            flags: "pvl",
-            long: &["portability", "verbose"],
-            ..Options::default()
-        },
-        "command" => Options {
-            flags: "p",
-            ..Options::default()
-        },
-        "exec" => Options {
-            flags: "cl",
-            valued: "a",
-            ..Options::default()
-        },
-        "caffeinate" => Options {
-            flags: "disum",
-            valued: "t",
-            ..Options::default()
-        },
-        _ => Options::default(),
-    };
+    let row = SIMPLE.iter().find(|(names, _)| names.contains(&name));
+    let options = row.map_or(NONE, |(_, options)| *options);
     let is_lookup = |word: &Word| matches!(word.literal(), Some("-v" | "-V" | "-pv" | "-pV"));
     if name == "command" && words.get(1).is_some_and(is_lookup) {
         return Step::Plain;
@@ -222,7 +259,7 @@ fn simple(name: &str, words: &[Word]) -> Step {
         label: name.to_owned(),
         words: words[at..].to_vec(),
         named: 1,
-        obstacle: (name == "coproc").then(|| "it is run as a coprocess".to_owned()),
+        obstacle: matches!(name, "coproc" | "exec" | "busybox" | "toybox").then(|| through(name)),
         assigns: Vec::new(),
         folder: None,
     })
@@ -323,7 +360,7 @@ fn as_user(name: &str, words: &[Word]) -> Step {
         _ => Options {
             flags: "nL",
             valued: "u",
-            ..Options::default()
+            ..NONE
         },
     };
     let Some(mut at) = operands(words, 1, options) else {
@@ -345,140 +382,4 @@ fn as_user(name: &str, words: &[Word]) -> Step {
         assigns,
         folder: None,
     })
-}
-
-/// `sh -c text`, `bash -euo pipefail -c text`.
-fn shell(name: &str, words: &[Word]) -> Step {
-    let stdin = || Step::Lost(format!("`{name}` runs what it reads"));
-    let mut at = 1;
-    let mut takes_text = false;
-    while let Some(text) = words.get(at).map(|word| word.literal()) {
-        let Some(text) = text else {
-            return lost(name);
-        };
-        match text {
-            "--" | "-" => {
-                at += 1;
-                break;
-            }
-            "--login" | "--norc" | "--noprofile" | "--posix" | "--version" | "--help" => at += 1,
-            _ if text.starts_with("--") => return lost(name),
-            _ if text.starts_with(['-', '+']) => {
-                let letters = &text[1..];
-                if !letters
-                    .chars()
-                    .all(|c| "cefhiklmnprtuvxBCEHPTaboO".contains(c))
-                {
-                    return lost(name);
-                }
-                takes_text |= text.starts_with('-') && letters.contains('c');
-                at += 1 + letters.matches(['o', 'O']).count();
-            }
-            _ => break,
-        }
-    }
-    match (words.get(at), takes_text) {
-        (Some(Word::Literal(text)), true) if is_plain_shell(name) && has_bash_only(text) => {
-            Step::Lost(format!("`{name}` may read the text otherwise than bash"))
-        }
-        (Some(Word::Literal(text)), true) => Step::Text(InnerText {
-            label: format!("{name} -c"),
-            text: text.clone(),
-            named: 1,
-            obstacle: None,
-            is_apart: true,
-            is_later: false,
-        }),
-        (Some(_), true) => Step::Lost(format!(
-            "the text that `{name}` runs is known only when it runs"
-        )),
-        (Some(Word::Literal(file)), false)
-            if !file.starts_with("/dev/") && !file.starts_with("/proc/") =>
-        {
-            Step::Plain
-        }
-        (Some(_), false) => lost(name),
-        (None, _)
-            if words
-                .iter()
-                .any(|w| matches!(w.literal(), Some("--version" | "--help"))) =>
-        {
-            Step::Plain
-        }
-        (None, _) => stdin(),
-    }
-}
-
-fn su(words: &[Word]) -> Step {
-    let at = words
-        .iter()
-        .position(|word| matches!(word.literal(), Some("-c" | "--command" | "-lc")));
-    match at.and_then(|at| words.get(at + 1)).and_then(Word::literal) {
-        Some(text) => Step::Text(InnerText {
-            label: "su -c".to_owned(),
-            text: text.to_owned(),
-            named: 1,
-            obstacle: Some("it runs as another user".to_owned()),
-            is_apart: true,
-            is_later: false,
-        }),
-        None => lost("su"),
-    }
-}
-
-fn eval(words: &[Word]) -> Step {
-    let texts: Option<Vec<&str>> = words[1..].iter().map(Word::literal).collect();
-    let Some(texts) = texts else {
-        return Step::Lost("the text that `eval` runs is known only when it runs".to_owned());
-    };
-    let texts = texts.strip_prefix(&["--"]).unwrap_or(&texts);
-    Step::Text(InnerText {
-        label: "eval".to_owned(),
-        text: texts.join(" "),
-        named: 1,
-        obstacle: None,
-        is_apart: false,
-        is_later: false,
-    })
-}
-
-/// `trap text SIGNAL`: run later, wherever that is.
-fn trap(words: &[Word]) -> Step {
-    let rest = match words.get(1).and_then(Word::literal) {
-        Some("--") => &words[2..],
-        _ => &words[1..],
-    };
-    match rest {
-        [] => Step::Plain,
-        [Word::Literal(text), ..] if matches!(&text[..], "-" | "" | "-p" | "-l") => Step::Plain,
-        [Word::Literal(text), _, ..] => Step::Text(InnerText {
-            label: "trap".to_owned(),
-            text: text.clone(),
-            named: 1,
-            obstacle: None,
-            is_apart: true,
-            is_later: true,
-        }),
-        [Word::Literal(_)] => Step::Plain,
-        _ => Step::Lost("the text that `trap` runs is known only when it runs".to_owned()),
-    }
-}
-
-/// Shells that know less than bash.
-fn is_plain_shell(name: &str) -> bool {
-    matches!(name, "sh" | "dash" | "ash")
-}
-
-/// What these shells read otherwise: `[[ a || b ]]` runs `b`, `a &> b c` runs `c`.
-fn has_bash_only(text: &str) -> bool {
-    let marks = [
-        "$'", "$\"", "&>", "|&", "<(", ">(", "<<<", "[[", "((", "=(", "coproc", "select",
-        "function", ";&", ";;&", "time",
-    ];
-    let copies = text.split(">&").skip(1).any(|after| {
-        !after
-            .trim_start()
-            .starts_with(|c: char| c.is_ascii_digit() || c == '-')
-    });
-    copies || marks.iter().any(|mark| text.contains(mark))
 }

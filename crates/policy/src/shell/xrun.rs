@@ -3,7 +3,7 @@
 //! Owns how their own arguments end and the command begins, and which of its words are known only when it runs.
 
 use super::Word;
-use super::wrap::{Inner, Options, Step, lost, operands};
+use super::wrap::{Inner, Options, Step, lost, operands, through};
 
 const XARGS: Options = Options {
     flags: "0rtpxo",
@@ -56,7 +56,7 @@ pub(super) fn xargs(words: &[Word]) -> Step {
         label: "xargs".to_owned(),
         words: inner,
         named: at + 1,
-        obstacle: None,
+        obstacle: Some(through("xargs")),
         assigns: Vec::new(),
         folder: None,
     })
@@ -72,6 +72,9 @@ fn filled(word: &Word, marks: &[String]) -> Word {
         false => word.clone(),
     }
 }
+
+/// So many actions of `find` are looked at.
+const MOST_ACTIONS: usize = 16;
 
 pub(super) fn find(words: &[Word]) -> Step {
     let mut inners = Vec::new();
@@ -92,6 +95,9 @@ pub(super) fn find(words: &[Word]) -> Step {
                 return Step::Lost("an argument of `find` is known only when it runs".to_owned());
             }
         };
+        if inners.len() >= MOST_ACTIONS {
+            return Step::Lost("`find` runs too many commands".to_owned());
+        }
         let start = at + 1;
         let length = words[start..].iter().enumerate().position(|(index, word)| {
             let is_plus =
@@ -109,7 +115,7 @@ pub(super) fn find(words: &[Word]) -> Step {
                 .map(|word| filled(word, &marks))
                 .collect(),
             named: start + 1,
-            obstacle: None,
+            obstacle: Some(through(&format!("find {action}"))),
             assigns: Vec::new(),
             folder: action
                 .ends_with("dir")

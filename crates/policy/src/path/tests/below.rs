@@ -28,14 +28,18 @@ fn what_is_meant_is_found_at_any_depth() {
         // In it already.
         ("src/**", "src/deep", 'y'),
         ("//etc/**", "/etc", 'y'),
-        // Elsewhere: nothing is walked.
-        ("~/.ssh/**", ".", 'n'),
+        // Elsewhere: found by a link only.
+        ("~/.ssh/**", "sub", 'n'),
+        ("~/.ssh/**", ".", 'm'),
         ("~/.ssh/**", "~", 'y'),
         ("~/.ssh/**", "/", 'y'),
         ("//etc/shadow", "/etc", 'y'),
         ("//etc/sha?ow", "/etc", 'y'),
         // A link in it that leads to what is meant; one that leads out to where it may be.
-        ("//etc/passwd", "/base", 'n'),
+        ("//etc/passwd", ".", 'y'),
+        ("//etc/passwd", "/base", 'y'),
+        ("//etc/sh*", "lib", 'n'),
+        ("//etc/sh*", ".", 'm'),
         ("//base/other/.env", "up", 'y'),
         ("vault/**", ".", 'y'),
         ("sec/nope", ".", 'm'),
@@ -72,7 +76,14 @@ fn a_link_that_leads_out_may_lead_to_what_is_meant() {
     ]);
     assert_eq!(letter(&below(&ground, ".env", "x")), 'm');
     let ground = Ground::with(&["/base/project/x/in->a", "/base/project/x/a/b"]);
-    assert_eq!(letter(&below(&ground, ".env", "x")), 'n');
+    for (text, expected) in [
+        (".env", 'n'),
+        ("**/.env", 'n'),
+        ("x/i?/c", 'm'),
+        ("i?/c", 'n'),
+    ] {
+        assert_eq!(letter(&below(&ground, text, "x")), expected, "{text}");
+    }
 }
 
 #[test]

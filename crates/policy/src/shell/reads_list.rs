@@ -1,0 +1,282 @@
+//! Options of programs that have others, too, which write or run.
+//!
+//! Owns the list for [`super::reads`]. An option that is missing here is not dangerous; it is only not known to be harmless.
+
+use super::wrap::{NONE, Options};
+
+/// Options that neither write nor run, for programs that have others too.
+pub(super) fn listed(name: &str) -> Option<Options> {
+    LIST.iter()
+        .find(|(names, _)| names.contains(&name))
+        .map(|(_, options)| *options)
+}
+
+/// Programs and their options.
+const LIST: [(&[&str], Options); 13] = [
+    (
+        &["sort"],
+        Options {
+            flags: "bcdfghiMmnRrsuVz",
+            valued: "ktS",
+            long: &[
+                "reverse",
+                "unique",
+                "numeric-sort",
+                "human-numeric-sort",
+                "version-sort",
+                "ignore-case",
+                "stable",
+                "zero-terminated",
+                "general-numeric-sort",
+                "check",
+                "merge",
+            ],
+            long_valued: &["key", "field-separator"],
+        },
+    ),
+    (
+        &["uniq"],
+        Options {
+            flags: "cdDiuz",
+            valued: "fsw",
+            long: &["count", "repeated", "unique", "ignore-case"],
+            long_valued: &["skip-fields", "skip-chars", "check-chars"],
+        },
+    ),
+    (
+        &["rg"],
+        Options {
+            flags: "acFhHiIlLnNoPpqsSUuvVwx0.",
+            valued: "ABCEeMmgtTjrfd",
+            long: &[
+                "files",
+                "hidden",
+                "no-ignore",
+                "no-ignore-vcs",
+                "ignore-case",
+                "smart-case",
+                "case-sensitive",
+                "fixed-strings",
+                "files-with-matches",
+                "files-without-match",
+                "count",
+                "count-matches",
+                "line-number",
+                "no-line-number",
+                "no-heading",
+                "heading",
+                "json",
+                "multiline",
+                "multiline-dotall",
+                "word-regexp",
+                "line-regexp",
+                "invert-match",
+                "only-matching",
+                "pcre2",
+                "no-messages",
+                "text",
+                "quiet",
+                "stats",
+                "trim",
+                "type-list",
+                "vimgrep",
+                "with-filename",
+                "no-filename",
+                "column",
+                "no-config",
+                "null",
+                "follow",
+                "version",
+                "debug",
+                "pretty",
+                "unrestricted",
+                "sort-files",
+                "crlf",
+            ],
+            long_valued: &[
+                "after-context",
+                "before-context",
+                "context",
+                "glob",
+                "iglob",
+                "type",
+                "type-not",
+                "max-count",
+                "max-depth",
+                "max-columns",
+                "color",
+                "colors",
+                "regexp",
+                "file",
+                "sort",
+                "sortr",
+                "threads",
+                "replace",
+                "encoding",
+                "max-filesize",
+                "ignore-file",
+                "path-separator",
+                "type-add",
+                "engine",
+            ],
+        },
+    ),
+    (
+        &["tree"],
+        Options {
+            flags: "adfilpsughDFNQxCnXJAStrcUv",
+            valued: "LPIT",
+            long: &[
+                "dirsfirst",
+                "noreport",
+                "gitignore",
+                "prune",
+                "inodes",
+                "device",
+                "du",
+                "si",
+                "matchdirs",
+            ],
+            long_valued: &["filelimit", "charset", "sort", "timefmt"],
+        },
+    ),
+    (
+        &["file"],
+        Options {
+            flags: "bhikLNrsv0I",
+            valued: "Fem",
+            long: &["brief", "mime", "mime-type", "mime-encoding", "dereference"],
+            long_valued: &["separator"],
+        },
+    ),
+    (
+        &["date"],
+        Options {
+            flags: "uRnjI",
+            valued: "dr",
+            long: &["utc", "universal", "rfc-email", "iso-8601"],
+            long_valued: &["date", "rfc-3339", "reference"],
+        },
+    ),
+    (
+        &["diff"],
+        Options {
+            flags: "abBcdeEHinNpqrstTuwyZ0123456789",
+            valued: "CFIUWxX",
+            long: &[
+                "brief",
+                "unified",
+                "side-by-side",
+                "recursive",
+                "ignore-all-space",
+                "ignore-space-change",
+                "new-file",
+                "ignore-blank-lines",
+                "report-identical-files",
+                "text",
+                "suppress-common-lines",
+                "minimal",
+                "context",
+                "strip-trailing-cr",
+            ],
+            long_valued: &[
+                "unified",
+                "context",
+                "exclude",
+                "color",
+                "label",
+                "width",
+                "ignore-matching-lines",
+            ],
+        },
+    ),
+    (
+        &["uname"],
+        Options {
+            flags: "amnoprsvi",
+            long: &[
+                "all",
+                "machine",
+                "kernel-name",
+                "kernel-release",
+                "nodename",
+                "operating-system",
+            ],
+            ..NONE
+        },
+    ),
+    (
+        &["base64"],
+        Options {
+            flags: "dDi",
+            valued: "wb",
+            long: &["decode", "ignore-garbage"],
+            long_valued: &["wrap"],
+        },
+    ),
+    (
+        &["jq"],
+        Options {
+            flags: "rnceMCSsajR",
+            long: &[
+                "raw-output",
+                "null-input",
+                "compact-output",
+                "exit-status",
+                "monochrome-output",
+                "color-output",
+                "sort-keys",
+                "slurp",
+                "join-output",
+                "raw-input",
+                "tab",
+                "ascii-output",
+            ],
+            long_valued: &["indent"],
+            ..NONE
+        },
+    ),
+    (
+        &["fd", "fdfind"],
+        Options {
+            flags: "HIupsigaLl0F1",
+            valued: "deEtSc",
+            long: &[
+                "hidden",
+                "no-ignore",
+                "glob",
+                "absolute-path",
+                "follow",
+                "ignore-case",
+                "fixed-strings",
+                "full-path",
+            ],
+            long_valued: &[
+                "type",
+                "extension",
+                "exclude",
+                "max-depth",
+                "min-depth",
+                "size",
+                "changed-within",
+                "color",
+            ],
+        },
+    ),
+    (
+        &["column"],
+        Options {
+            flags: "tx",
+            valued: "scoN",
+            long: &["table"],
+            long_valued: &["separator", "output-separator"],
+        },
+    ),
+    (
+        &["hostname", "whoami", "tty", "uptime"],
+        Options {
+            flags: "fsIi",
+            ..NONE
+        },
+    ),
+];

@@ -1,1 +1,0 @@
-//! Tables: a text and what it would do; a rule and what it means.
