@@ -6,7 +6,7 @@
 
 use crate::call::Call;
 pub use crate::naming::{Named, NamedWhat};
-use crate::naming::{folder_of, named};
+use crate::naming::{folder_of, named, named_in};
 use crate::path::{Target, Touch};
 use crate::place::Place;
 use crate::rule::todays_name;
@@ -91,8 +91,13 @@ pub fn acts(call: &Call, place: &Place<'_>) -> Acts {
         "WebFetch" => Acts::only(Act::Fetch {
             host: call.text("url").and_then(host_of),
         }),
-        _ => match call.input.is_object() {
-            true => Acts::only(Act::Use),
+        "PowerShell" => unreadable("it is for a shell that is not read here"),
+        tool => match call.input.is_object() {
+            true => {
+                let mut acts = Acts::only(Act::Use);
+                acts.list.extend(named_in(&call.input, tool, place));
+                acts
+            }
             false => unreadable("the input of the call cannot be read"),
         },
     }

@@ -176,9 +176,12 @@ impl<'a> Case<'a> {
             return None;
         };
         let wanted = Target::of(&plan.to_string_lossy(), self.place.cwd, self.place);
+        // A link in place of the plan would make any file the plan.
+        let is_same =
+            wanted.lexical == target.lexical && wanted.real.is_some() && wanted.real == target.real;
         let is_it = matches!(self.call.tool.as_str(), "Write" | "Edit")
-            && wanted.real.is_some()
-            && wanted.real == target.real;
+            && is_same
+            && !self.place.disk.is_link(&wanted.lexical);
         is_it.then(|| {
             allow(
                 Why::PlanFile,

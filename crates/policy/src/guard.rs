@@ -38,7 +38,15 @@ fn name(named: &Named, place: &Place<'_>) -> Option<String> {
         NamedWhat::Unknown => None,
         NamedWhat::Path(target) | NamedWhat::Perhaps(target) => {
             let lost = named.is_taken.then(|| lost(target, place)).flatten();
+            let whole = || {
+                let is_whole = named.is_taken || named.is_recursive;
+                let why = is_whole
+                    .then(|| path::protected_below(target, named.touch, place))
+                    .flatten()?;
+                Some(format!("No rule opens this path: {why}."))
+            };
             lost.or_else(|| closed(target, named.touch, place))
+                .or_else(whole)
         }
         NamedWhat::Pattern(folder) => pattern(named, folder, place),
     }

@@ -6,9 +6,12 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::act::Act;
 use crate::path::{Target, Touch};
 use crate::place::Place;
+use crate::profile;
 use crate::ruin;
 use crate::shell::{Folder, Simple, Word};
 
@@ -90,6 +93,54 @@ pub(crate) fn named(simple: &Simple, place: &Place<'_>) -> Vec<Act> {
         ));
     }
     names.into_iter().map(Act::Name).collect()
+}
+
+/// Texts of an input that are looked at.
+const MOST_TEXTS: usize = 64;
+/// The longest that may be a path.
+const LONGEST: usize = 4096;
+/// How deep an input is looked into.
+const DEEPEST: usize = 4;
+
+/// What the input of a tool may name, of which nothing else is known: whatever looks like a path or is there.
+pub(crate) fn named_in(input: &Value, tool: &str, place: &Place<'_>) -> Vec<Act> {
+    let mut texts = Vec::new();
+    gather(input, DEEPEST, &mut texts);
+    let touch = match profile::changes_something(tool) {
+        true => Touch::Write,
+        false => Touch::Read,
+    };
+    let names = texts.into_iter().filter_map(|text| {
+        let target = Target::of(text, place.cwd, place);
+        let looks_so = text.starts_with(['/', '~', '.']) || place.disk.exists(&target.lexical);
+        looks_so.then(|| Named {
+            word: text.to_owned(),
+            touch,
+            what: NamedWhat::Path(target),
+            is_recursive: false,
+            is_taken: false,
+        })
+    });
+    names.map(Act::Name).collect()
+}
+
+fn gather<'a>(value: &'a Value, depth: usize, texts: &mut Vec<&'a str>) {
+    if texts.len() >= MOST_TEXTS {
+        return;
+    }
+    match value {
+        Value::String(text) => {
+            let may_be_one = !text.is_empty() && text.len() <= LONGEST && !text.contains('\n');
+            texts.extend(may_be_one.then_some(text.as_str()));
+        }
+        Value::Array(items) if depth > 0 => {
+            items.iter().for_each(|item| gather(item, depth - 1, texts))
+        }
+        Value::Object(fields) if depth > 0 => fields
+            .values()
+            .for_each(|field| gather(field, depth - 1, texts)),
+        _ => {}
+    }
 }
 
 fn what_is_named(word: &Word, folder: Option<&Path>, place: &Place<'_>) -> NamedWhat {

@@ -62,5 +62,8 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+    if arguments.yes && arguments.mode == Mode::RulesOnly {
+        anyhow::bail!("`--yes` and `--mode rules-only` say the opposite: leave one out");
+    }
     run::run(arguments).map(|ending| Outcome::Ended(ending.code()))
 }

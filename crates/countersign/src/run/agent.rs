@@ -102,6 +102,7 @@ impl Launch {
             claude = claude.record(recorder);
         }
         let session = claude.connect().await?;
+        tracing::debug!(pid = session.handle.pid(), cwd = %self.cwd.display(), wary = self.is_wary, "the agent was started");
         if let Some(rest) = &self.watch.rest {
             let applied = session
                 .handle

@@ -6,13 +6,13 @@
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use countersign_client::{Event, Session, TurnResult};
+use countersign_client::{Event, Kind, Session, TurnResult};
 use serde_json::{Value, json};
-use tokio::signal;
 
 use super::core::{Core, Taken, now};
 use super::ending::Ending;
 use super::ledger::{By, Decided, Entry};
+use super::signals::{Signals, Told};
 use crate::show::{Feed, View};
 use crate::term::style::{Line, Tone};
 
@@ -35,6 +35,7 @@ pub(crate) async fn run(
     prompt: String,
     form: Form,
     view: View,
+    signals: &mut Signals,
 ) -> anyhow::Result<Ending> {
     let mut batch = Batch {
         core,
@@ -43,7 +44,7 @@ pub(crate) async fn run(
         feed: Feed::new(view),
         started: Instant::now(),
     };
-    batch.run(session, prompt).await
+    batch.run(session, prompt, signals).await
 }
 
 struct Batch {
@@ -55,7 +56,12 @@ struct Batch {
 }
 
 impl Batch {
-    async fn run(&mut self, session: Session, prompt: String) -> anyhow::Result<Ending> {
+    async fn run(
+        &mut self,
+        session: Session,
+        prompt: String,
+        signals: &mut Signals,
+    ) -> anyhow::Result<Ending> {
         let Session {
             handle,
             mut events,
@@ -63,42 +69,42 @@ impl Batch {
             ..
         } = session;
         let mut turn = handle.send(prompt).await?;
-        let mut result: Option<TurnResult> = None;
+        let mut end: Option<countersign_client::Result<TurnResult>> = None;
         let mut interrupts = 0_u32;
         let mut patience = tokio::time::Instant::now() + BACKGROUND;
-        let mut is_ended = false;
-        let ended = told_to_end();
-        tokio::pin!(ended);
-        loop {
+        let is_ended = loop {
             tokio::select! {
                 biased;
-                () = &mut ended => {
-                    is_ended = true;
-                    break;
-                }
-                () = interrupted() => {
-                    interrupts += 1;
-                    if interrupts > 1 || result.is_some() {
-                        break;
+                told = signals.next() => match told {
+                    Told::End => break true,
+                    Told::Interrupt => {
+                        interrupts += 1;
+                        if interrupts > 1 || end.is_some() {
+                            break false;
+                        }
+                        let stopping = handle.clone();
+                        tokio::spawn(async move { stopping.interrupt().await });
                     }
-                    let stopping = handle.clone();
-                    tokio::spawn(async move { stopping.interrupt().await });
-                }
+                },
                 event = events.next() => match event {
-                    None => break,
+                    None => break false,
                     Some(event) => self.event(&event)?,
                 },
                 Some(question) = questions.next() => {
                     let taken = self.core.take(question);
                     self.taken(taken)?;
                 }
-                end = turn.result(), if result.is_none() => {
-                    result = Some(end?);
+                result = turn.result(), if end.is_none() => {
+                    let is_over = result.is_err();
+                    end = Some(result);
+                    if is_over {
+                        break false;
+                    }
                     patience = tokio::time::Instant::now() + BACKGROUND;
                 }
-                _ = tokio::time::timeout_at(patience, handle.idle()), if result.is_some() => break,
+                _ = tokio::time::timeout_at(patience, handle.idle()), if end.is_some() => break false,
             }
-        }
+        };
         while let Some(event) = events.try_next() {
             self.event(&event)?;
         }
@@ -107,7 +113,7 @@ impl Batch {
         let closed = handle.close().await;
         let ending = match is_ended {
             true => Ending::Terminated,
-            false => self.ending(result.as_ref(), interrupts),
+            false => self.ending(end.as_ref().and_then(|end| end.as_ref().ok()), interrupts),
         };
         if self.form == Form::Json {
             self.line(&json!({
@@ -115,7 +121,16 @@ impl Batch {
                 "session_id": handle.session_id(), "exit_code": closed.code, "signal": closed.signal,
             }))?;
         }
-        Ok(ending)
+        tracing::debug!(
+            outcome = ending.word(),
+            code = closed.code,
+            signal = closed.signal,
+            "the agent ended"
+        );
+        match end {
+            Some(Err(error)) if interrupts == 0 && !is_ended => Err(error.into()),
+            _ => Ok(ending),
+        }
     }
 
     fn ending(&self, result: Option<&TurnResult>, interrupts: u32) -> Ending {
@@ -134,6 +149,10 @@ impl Batch {
     fn event(&mut self, event: &Event) -> io::Result<()> {
         let unseen = self.core.note(event);
         match (self.form, event) {
+            (Form::Json, Event::Message(frame)) if frame.kind() == Kind::Malformed => {
+                let line = String::from_utf8_lossy(frame.line());
+                self.notice(&format!("the CLI wrote a line that is no message: {line}"))?;
+            }
             (Form::Json, Event::Message(frame)) => {
                 self.out.write_all(frame.line())?;
                 self.out.write_all(b"\n")?;
@@ -144,10 +163,11 @@ impl Batch {
                 self.notice(&format!("a line of {bytes} bytes was passed over"))?
             }
             (Form::Text { .. }, Event::Message(frame)) => {
-                if let Ok(message) = frame.message() {
-                    let lines = self.feed.take(&message, self.started.elapsed());
-                    self.print(&lines)?;
-                }
+                let lines = match frame.message() {
+                    Ok(message) => self.feed.take(&message, self.started.elapsed()),
+                    Err(_) => self.feed.broken(frame.line()),
+                };
+                self.print(&lines)?;
             }
             (Form::Text { .. }, Event::Notice(notice)) => {
                 self.print(&[Line::of(notice.to_string(), Tone::Warn)])?;
@@ -202,7 +222,7 @@ impl Batch {
         };
         for line in lines {
             for row in line.rows(width) {
-                writeln!(self.out, "{}", row.write(with_colour))?;
+                writeln!(self.out, "{}", row.write(with_colour).trim_end())?;
             }
         }
         self.out.flush()
@@ -258,31 +278,5 @@ fn allowed(entry: &Entry) -> String {
         ),
         (true, Some(_)) => "Allowed, as you changed it.".to_owned(),
         (true, None) => "Allowed.".to_owned(),
-    }
-}
-
-/// We are told to end.
-async fn told_to_end() {
-    #[cfg(unix)]
-    {
-        use signal::unix::{SignalKind, signal};
-        if let (Ok(mut term), Ok(mut hangup)) = (
-            signal(SignalKind::terminate()),
-            signal(SignalKind::hangup()),
-        ) {
-            tokio::select! {
-                _ = term.recv() => return,
-                _ = hangup.recv() => return,
-            }
-        }
-    }
-    std::future::pending::<()>().await;
-}
-
-/// The person pressed Ctrl-C.
-async fn interrupted() {
-    // Without a handler there is nothing to wait for.
-    if signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
     }
 }

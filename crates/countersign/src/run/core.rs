@@ -190,6 +190,7 @@ impl Core {
         if question.answer(decision).is_err() {
             entry.decided = Decided::Withdrawn;
         }
+        tracing::debug!(id = entry.tool_use_id, tool = entry.tool, decided = ?entry.decided, by = ?entry.by, "a call was decided");
         self.ledger.settle(&entry);
         entry
     }

@@ -193,10 +193,11 @@ impl Live {
         let unseen = self.core.note(event);
         match event {
             Event::Message(frame) => {
-                if let Ok(message) = frame.message() {
-                    let lines = self.feed.take(&message, self.started.elapsed());
-                    self.print(&lines)?;
-                }
+                let lines = match frame.message() {
+                    Ok(message) => self.feed.take(&message, self.started.elapsed()),
+                    Err(_) => self.feed.broken(frame.line()),
+                };
+                self.print(&lines)?;
             }
             Event::Notice(notice) => self.print(&[Line::of(notice.to_string(), Tone::Warn)])?,
             Event::Lagged { events, .. } => {

@@ -19,6 +19,7 @@ mod ledger;
 mod live;
 mod mode;
 mod setup;
+mod signals;
 
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
@@ -35,6 +36,7 @@ use self::desk::{Answers, Desk};
 use self::dialog::{Choice, Dialog as _, Step, TrustFolder};
 use self::live::{Live, Parts};
 use self::setup::{Flags, Setup};
+use self::signals::Signals;
 use crate::commands::run::Arguments;
 use crate::show::{Feed, View};
 use crate::term::external::editor_command;
@@ -63,12 +65,17 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ending> {
 async fn play(arguments: Arguments) -> anyhow::Result<Ending> {
     let is_live = io::stdin().is_terminal() && io::stdout().is_terminal() && !arguments.json;
     let cwd = folder(arguments.dir.as_deref())?;
+    let settings = arguments
+        .settings
+        .as_ref()
+        .map(std::path::absolute)
+        .transpose()?;
     let flags = Flags {
         allow: arguments.allow.clone(),
         ask: arguments.ask.clone(),
         deny: arguments.deny.clone(),
         add_dirs: arguments.add_dir.clone(),
-        settings: arguments.settings.clone(),
+        settings: settings.clone(),
     };
     let setup = Setup::read(&cwd, &flags, arguments.mode, |name| std::env::var_os(name))?;
     let launch = Launch {
@@ -78,10 +85,10 @@ async fn play(arguments: Arguments) -> anyhow::Result<Ending> {
         model: arguments.model.clone(),
         mode: arguments.mode.of_cli(),
         resume: arguments.resume.clone(),
-        watch: setup.watch(arguments.settings.as_deref())?,
+        watch: setup.watch(settings.as_deref())?,
         is_wary: setup.is_wary(),
         streams: is_live,
-        recorder: recorder(arguments.record.as_deref())?,
+        recorder: None,
     };
     match is_live {
         true => at_terminal(arguments, setup, launch).await,
@@ -92,7 +99,7 @@ async fn play(arguments: Arguments) -> anyhow::Result<Ending> {
 async fn at_terminal(
     arguments: Arguments,
     mut setup: Setup,
-    launch: Launch,
+    mut launch: Launch,
 ) -> anyhow::Result<Ending> {
     let with_colour = colour_wanted(
         true,
@@ -102,9 +109,12 @@ async fn at_terminal(
     let mut keyboard = Keyboard::open().context("cannot read keys from this terminal")?;
     let mut screen = Screen::of_terminal(with_colour);
     greet(&mut screen, &setup, arguments.mode)?;
-    if !setup.loaded.withheld.is_empty() {
+    if setup.has_something_to_trust() {
         ask_trust(&mut screen, &mut keyboard, &mut setup).await?;
+        launch.is_wary = setup.is_wary();
+        launch.add_dirs.clone_from(&setup.grounds.add_dirs);
     }
+    launch.recorder = recorder(arguments.record.as_deref())?;
     screen.live(&[Line::of("Starting claude …", Tone::Dim)], None)?;
     let Started { session, watching } = launch.start().await?;
     let Session {
@@ -141,22 +151,34 @@ async fn at_terminal(
         history,
         editor_command: editor_command(|name| variable(name)),
     };
-    Live::new(parts, events, questions)
+    let recorder = parts.launch.recorder.clone();
+    let ending = Live::new(parts, events, questions)
         .run(arguments.prompt)
-        .await
+        .await;
+    check(recorder.as_ref())?;
+    ending
 }
 
-async fn unattended(arguments: Arguments, setup: Setup, launch: Launch) -> anyhow::Result<Ending> {
+async fn unattended(
+    arguments: Arguments,
+    setup: Setup,
+    mut launch: Launch,
+) -> anyhow::Result<Ending> {
     let prompt = match arguments.prompt {
+        Some(prompt) if prompt.trim().is_empty() => {
+            bail!("the prompt is empty: say what the agent is to do")
+        }
         Some(prompt) => prompt,
         None if io::stdin().is_terminal() => {
             bail!("say what the agent is to do: countersign run --json \"…\"")
         }
         None => piped_prompt()?,
     };
-    if !setup.loaded.withheld.is_empty() {
+    if setup.has_something_to_trust() {
         tell_withheld(&setup);
     }
+    let mut signals = Signals::listen()?;
+    launch.recorder = recorder(arguments.record.as_deref())?;
     let Started { session, watching } = launch.start().await?;
     let width = match io::stdout().is_terminal() {
         true => usize::from(Size::of_terminal().columns),
@@ -180,7 +202,14 @@ async fn unattended(arguments: Arguments, setup: Setup, launch: Launch) -> anyho
         Answers::Nobody,
         setup.sources.rules_file(),
     );
-    batch::run(core, session, prompt, form, view).await
+    let ending = batch::run(core, session, prompt, form, view, &mut signals).await;
+    check(launch.recorder.as_ref())?;
+    ending
+}
+
+/// A recording that ends early is told.
+fn check(recorder: Option<&Recorder>) -> anyhow::Result<()> {
+    Ok(recorder.map(Recorder::check).transpose().map(drop)?)
 }
 
 fn recorder(file: Option<&Path>) -> anyhow::Result<Option<Recorder>> {
@@ -251,9 +280,14 @@ async fn ask_trust<W: io::Write>(
         .loaded
         .withheld
         .iter()
-        .map(|rule| rule.matcher.text.clone())
-        .collect();
-    let mut dialog = TrustFolder::new(setup.grounds.cwd.display().to_string(), rules);
+        .map(|rule| format!("allow {}", rule.matcher.text));
+    let programs = setup
+        .loaded
+        .withheld_programs
+        .iter()
+        .map(|program| format!("start {program}"));
+    let all = rules.chain(programs).collect();
+    let mut dialog = TrustFolder::new(setup.grounds.cwd.display().to_string(), all);
     let intro = dialog.intro(usize::from(screen.size().columns));
     screen.print(&intro)?;
     loop {
@@ -273,7 +307,7 @@ async fn ask_trust<W: io::Write>(
             }
             let word = match is_trusted {
                 true => "They count here from now on.",
-                false => "They do not count; each call is asked.",
+                false => "They do not count here.",
             };
             screen.print(&[Line::of(word, Tone::Dim).after("  ", Tone::Plain)])?;
             return Ok(());
@@ -282,10 +316,18 @@ async fn ask_trust<W: io::Write>(
 }
 
 fn tell_withheld(setup: &Setup) {
-    let count = setup.loaded.withheld.len();
-    tell(&format!(
-        "{count} allow rules of this folder do not count: nobody has trusted it. Run `countersign run` in a terminal there once."
-    ));
+    let rules = setup.loaded.withheld.len();
+    if rules > 0 {
+        tell(&format!(
+            "allow rules of this folder do not count ({rules}): nobody has trusted it"
+        ));
+    }
+    if setup.is_wary() {
+        tell(
+            "this folder brings programs of its own (hooks, servers, variables) that nobody has trusted: its settings, agents, commands and CLAUDE.md are left out",
+        );
+    }
+    tell("to trust it, run `countersign run` in a terminal there once");
 }
 
 fn tell(text: &str) {

@@ -84,6 +84,9 @@ impl Setup {
             own: sources.own.iter().cloned().collect(),
             plans: sources.claude.as_ref().map(|folder| folder.join("plans")),
         };
+        for file in &loaded.files {
+            tracing::debug!(path = %file.path.display(), rules = file.rules, "rules were read");
+        }
         let policy = Policy {
             rules,
             profile: mode.profile(loaded.profile, now()),
@@ -112,6 +115,7 @@ impl Setup {
             .context("there is no folder to keep this in: set HOME")?;
         source::trust_folder(&file, offer, now())?;
         self.loaded.trust = Trust::Trusted;
+        self.loaded.withheld_programs.clear();
         self.policy.rules.append(&mut self.loaded.withheld);
         self.grounds.add_dirs.append(&mut self.loaded.withheld_dirs);
         Ok(())
@@ -136,8 +140,13 @@ impl Setup {
         Ok(Watch::new(given.as_ref(), &servers))
     }
 
-    /// Whether the folder brings something that nobody has trusted.
+    /// Whether the folder would have the CLI start something that nobody has trusted.
     pub(crate) fn is_wary(&self) -> bool {
+        !self.loaded.withheld_programs.is_empty()
+    }
+
+    /// Whether the folder brings anything that nobody has trusted.
+    pub(crate) fn has_something_to_trust(&self) -> bool {
         matches!(self.loaded.trust, Trust::Untrusted | Trust::Changed)
     }
 }

@@ -15,16 +15,6 @@ pub(crate) fn frame(elapsed: Duration) -> &'static str {
     FRAMES[(count % FRAMES.len() as u128) as usize]
 }
 
-/// A time as a person reads it: `8s`, `2m 05s`, `1h 02m`.
-pub(crate) fn clock(elapsed: Duration) -> String {
-    let seconds = elapsed.as_secs();
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        60..3600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
-        _ => format!("{}h {:02}m", seconds / 3600, seconds / 60 % 60),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,17 +25,5 @@ mod tests {
         assert_eq!(frame(FRAME - Duration::from_millis(1)), FRAMES[0]);
         assert_eq!(frame(FRAME), FRAMES[1]);
         assert_eq!(frame(FRAME * 10), FRAMES[0]);
-    }
-
-    #[test]
-    fn a_time_is_told_in_two_units_at_most() {
-        let told =
-            [0, 59, 60, 125, 3599, 3600, 3720].map(|seconds| clock(Duration::from_secs(seconds)));
-        assert_eq!(
-            told,
-            [
-                "0s", "59s", "1m 00s", "2m 05s", "59m 59s", "1h 00m", "1h 02m"
-            ]
-        );
     }
 }

@@ -318,11 +318,12 @@ pub(crate) fn colour_wanted(is_terminal: bool, no_color: Option<&str>, term: Opt
 /// A text that does nothing to a terminal but stand there.
 pub(crate) fn tamed(text: &str) -> String {
     let mut tame = String::with_capacity(text.len());
+    // One that ends a line says nothing; one inside of it would write over what stands before.
+    let text = text.trim_end_matches('\r');
     for letter in text.chars() {
         match letter {
             '\t' => tame.push_str("    "),
             '\n' => tame.push(' '),
-            '\r' => {}
             letter if is_deceiving(letter) => {
                 let _ = write!(tame, "\\u{{{:x}}}", letter as u32);
             }

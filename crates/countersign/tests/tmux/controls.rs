@@ -121,7 +121,7 @@ reply
     .open() else {
         return;
     };
-    stage.see("This folder allows things by itself");
+    stage.see("This folder brings rules");
     picture!(stage, "trust", SMALL);
     stage.keys(&["y"]);
     stage.see("Listed.");

@@ -10,6 +10,9 @@ use super::Word;
 /// So deep may substitutions stand in one another.
 pub(super) const MOST_DEPTH: usize = 16;
 
+/// So many here-documents may stand in a text.
+const MOST_DOCUMENTS: usize = 8;
+
 /// A piece of the text.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
@@ -67,6 +70,8 @@ pub(super) struct Lexer<'a> {
     pub(super) depth: usize,
     /// What is well-formed but cannot be understood.
     pub(super) problems: Vec<String>,
+    /// How many here-documents there were.
+    pub(super) documents: usize,
 }
 
 /// The pieces of a whole text, and what in it cannot be understood.
@@ -76,6 +81,7 @@ pub(super) fn lex(text: &str) -> Result<(Vec<Token>, Vec<String>), String> {
         at: 0,
         depth: 0,
         problems: Vec::new(),
+        documents: 0,
     };
     if let Some(odd) = text
         .chars()
@@ -243,10 +249,15 @@ impl<'a> Lexer<'a> {
             (Word::Literal(end), false) if !end.contains('\n') => end.clone(),
             _ => return Err("the end of a here-document cannot be told".to_owned()),
         };
-        // The characters are taken as they stand, so these would be read otherwise than a word.
-        if source.contains(['$', '`', '~', '*', '?', '[', '{', '!']) {
+        // Other characters would be taken as they stand, or are too much for one of the readers.
+        let is_plain = end.len() <= 32
+            && end
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+        if !is_plain || source.contains(['$', '`']) || self.documents >= MOST_DOCUMENTS {
             return Err("the end of a here-document cannot be told".to_owned());
         }
+        self.documents += 1;
         let pending = Pending {
             token: tokens.len(),
             quoted: source.contains(['\'', '"', '\\']),

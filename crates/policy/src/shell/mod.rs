@@ -1,8 +1,8 @@
 //! What a Bash text would do.
 //!
 //! Owns [`read`]: a text → its simple commands, through every wrapper and substitution, with the files it redirects.
-//! Two readers look at each text: one of our own ([`lex`], [`grammar`]), which follows bash to the letter and refuses
-//! what it does not know, and tree-sitter ([`witness`]). Where they differ, or either is lost, the text is unclear.
+//! Two readers look at each text: one of our own (`lex`, `grammar`), which follows bash to the letter and refuses
+//! what it does not know, and tree-sitter (`witness`). Where they differ, or either is lost, the text is unclear.
 //! Does not decide, and touches no disk. Invariant: what bash would run is in `commands`, or `unclear` or `hides` says
 //! that something is missing.
 

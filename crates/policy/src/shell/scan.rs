@@ -227,6 +227,7 @@ impl<'a> Lexer<'a> {
             at: 0,
             depth: self.depth,
             problems: Vec::new(),
+            documents: self.documents,
         };
         let mut build = Build::default();
         while let Some(c) = lexer.peek() {

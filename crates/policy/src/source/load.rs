@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use super::problem::Source;
 use super::trust::sealed;
-use super::{At, Examples, Offer, Problem, Read, Sources, Trusted};
+use super::{At, Examples, Offer, Problem, Read, Sources, Trusted, programs};
 use crate::check;
 use crate::place::{Disk, Place};
 use crate::profile::Profile;
@@ -37,6 +37,8 @@ pub struct Loaded {
     pub withheld: Vec<Rule>,
     /// Folders that the repository adds and the person has not trusted.
     pub withheld_dirs: Vec<PathBuf>,
+    /// What the repository would have the CLI start and the person has not trusted.
+    pub withheld_programs: Vec<String>,
     /// Where the folder stands.
     pub trust: Trust,
     /// What is wrong.
@@ -91,6 +93,7 @@ pub fn load(sources: &Sources, disk: &dyn Disk, now: Timestamp) -> Loaded {
         folder: folder.clone().unwrap_or_else(|| sources.cwd.clone()),
         rules: BTreeSet::new(),
         directories: BTreeSet::new(),
+        programs: BTreeSet::new(),
     };
     for (kind, path, base) in sources.files() {
         // In the home folder the person's own settings are those of the project as well.
@@ -109,8 +112,10 @@ pub fn load(sources: &Sources, disk: &dyn Disk, now: Timestamp) -> Loaded {
         let known = folder.as_deref().map(|folder| (folder, &trusted));
         loaded.add(read, kind, sources, disk, known, &mut offer);
     }
+    let known = folder.as_deref().map(|folder| (folder, &trusted));
+    loaded.start(servers(&sources.cwd), known, &mut offer);
     loaded.trust = match (
-        offer.rules.is_empty() && offer.directories.is_empty(),
+        offer.rules.is_empty() && offer.directories.is_empty() && offer.programs.is_empty(),
         loaded.withholds(),
     ) {
         (true, _) => Trust::NothingToTrust,
@@ -134,7 +139,26 @@ pub fn load(sources: &Sources, disk: &dyn Disk, now: Timestamp) -> Loaded {
 
 impl Loaded {
     fn withholds(&self) -> bool {
-        !self.withheld.is_empty() || !self.withheld_dirs.is_empty()
+        !self.withheld.is_empty()
+            || !self.withheld_dirs.is_empty()
+            || !self.withheld_programs.is_empty()
+    }
+
+    /// What the repository would have started: trusted, or withheld.
+    fn start(
+        &mut self,
+        programs: Vec<String>,
+        trusted: Option<(&Path, &Trusted)>,
+        offer: &mut Offer,
+    ) {
+        for program in programs {
+            let is_trusted =
+                trusted.is_some_and(|(folder, trusted)| trusted.has_program(folder, &program));
+            offer.programs.insert(program.clone());
+            if !is_trusted {
+                self.withheld_programs.push(program);
+            }
+        }
     }
 
     fn add(
@@ -146,6 +170,7 @@ impl Loaded {
         trusted: Option<(&Path, &Trusted)>,
         offer: &mut Offer,
     ) {
+        self.start(read.programs, trusted, offer);
         self.problems.extend(read.problems);
         self.examples.extend(read.examples);
         self.profile = read.profile.or(self.profile);
@@ -229,6 +254,15 @@ pub fn read_file(path: &Path, kind: FileKind, base: &Path) -> Option<Read> {
         },
     };
     Some(read)
+}
+
+/// The MCP servers that a repository brings along. A file that cannot be read may bring any.
+fn servers(cwd: &Path) -> Vec<String> {
+    match text_of(&cwd.join(".mcp.json")) {
+        Ok(None) => Vec::new(),
+        Ok(Some(text)) => programs::of_servers(&text),
+        Err(_) => vec![".mcp.json (cannot be read)".to_owned()],
+    }
 }
 
 fn text_of(path: &Path) -> io::Result<Option<String>> {

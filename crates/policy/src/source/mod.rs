@@ -9,6 +9,7 @@ mod files;
 mod load;
 mod own;
 mod problem;
+mod programs;
 mod remember;
 mod settings;
 mod store;
@@ -46,6 +47,8 @@ pub struct Read {
     /// `defaultMode` of a settings file. Never obeyed where it would let something run unasked (`bypassPermissions`,
     /// `acceptEdits`, `auto`): that is for rules and the profile to say.
     pub default_mode: Option<String>,
+    /// What the file of a repository would have the CLI start or change beside its rules: hooks, helpers, variables.
+    pub programs: Vec<String>,
     /// What could not be read.
     pub problems: Vec<Problem>,
 }

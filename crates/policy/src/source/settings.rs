@@ -11,7 +11,7 @@ use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::problem::Source;
-use super::{Problem, Read};
+use super::{Problem, Read, programs};
 use crate::rule::{Effect, FileKind, Origin, Rule};
 
 /// Reads a settings file. Paths that start with one `/` start from `base`.
@@ -58,6 +58,12 @@ impl<'a> Reader<'a> {
                 return;
             }
         };
+        if self.kind.is_of_repository() {
+            let members = members
+                .iter()
+                .map(|(name, value)| (name.as_ref(), value.get()));
+            self.read.programs = programs::of_settings(members);
+        }
         let Some(permissions) = self.only(&members, "permissions", true) else {
             return;
         };

@@ -21,6 +21,8 @@ pub struct Offer {
     pub rules: BTreeSet<String>,
     /// Folders that it adds to the working folder.
     pub directories: BTreeSet<String>,
+    /// What it would have the CLI start: hooks, helpers, servers.
+    pub programs: BTreeSet<String>,
 }
 
 /// The folders that a person trusts.
@@ -67,6 +69,7 @@ impl Trusted {
                 folder: folder_of(table)?,
                 rules: texts(table, "rules")?,
                 directories: texts(table, "directories")?,
+                programs: texts(table, "programs")?,
             });
         }
         Ok(Self { folders })
@@ -87,6 +90,11 @@ impl Trusted {
             .is_some_and(|known| known.directories.contains(&*directory.to_string_lossy()))
     }
 
+    pub(super) fn has_program(&self, folder: &Path, program: &str) -> bool {
+        self.of(folder)
+            .is_some_and(|known| known.programs.contains(program))
+    }
+
     fn of(&self, folder: &Path) -> Option<&Offer> {
         self.folders.iter().find(|known| known.folder == folder)
     }
@@ -103,6 +111,9 @@ impl Trusted {
         table["rules"] = value(offer.rules.iter().collect::<Array>());
         if !offer.directories.is_empty() {
             table["directories"] = value(offer.directories.iter().collect::<Array>());
+        }
+        if !offer.programs.is_empty() {
+            table["programs"] = value(offer.programs.iter().collect::<Array>());
         }
         let list = document
             .entry("folder")
@@ -203,6 +214,7 @@ mod tests {
             folder: folder.into(),
             rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
             directories: BTreeSet::new(),
+            programs: BTreeSet::new(),
         }
     }
 

@@ -11,7 +11,7 @@
 mod stage;
 mod texts;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
 use countersign_policy::shell::{Reading, Word, read};
@@ -75,7 +75,7 @@ fn missed(stage: &Stage, text: &str, reading: &Reading) -> Option<String> {
 
 /// Looks for a text whose reading misses something, for a while. One in so many must be clear, or nothing is shown by it.
 fn look(texts: impl Strategy<Value = String>, seconds: u64, one_in: usize) {
-    let Some(stage) = Stage::new() else {
+    let Some(stage) = Stage::new().map(RefCell::new) else {
         return;
     };
     let longer = std::env::var("BASH_DIFFERENTIAL_SECONDS")
@@ -100,7 +100,12 @@ fn look(texts: impl Strategy<Value = String>, seconds: u64, one_in: usize) {
             return Ok(());
         }
         clear.set(clear.get() + 1);
-        match missed(&stage, &text, &reading) {
+        let missed = missed(&stage.borrow(), &text, &reading);
+        let is_spoiled = stage.borrow().is_spoiled.get();
+        if let (true, Some(fresh)) = (is_spoiled, Stage::new()) {
+            stage.replace(fresh);
+        }
+        match missed {
             None => Ok(()),
             Some(done) => {
                 has_failed.set(true);

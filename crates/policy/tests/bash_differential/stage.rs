@@ -1,5 +1,6 @@
 //! An empty place with stubs for commands, in which bash runs a text and what it runs is written down.
 
+use std::cell::Cell;
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -31,6 +32,8 @@ pub(crate) struct Ran {
 pub(crate) struct Stage {
     root: tempfile::TempDir,
     bash: PathBuf,
+    /// Something that it started may still be running, and write to its log.
+    pub(crate) is_spoiled: Cell<bool>,
 }
 
 impl Stage {
@@ -73,7 +76,11 @@ impl Stage {
                 symlink(real, bin.join(name)).unwrap();
             }
         }
-        Some(Self { root, bash })
+        Some(Self {
+            root,
+            bash,
+            is_spoiled: Cell::new(false),
+        })
     }
 
     /// What a text runs: names and arguments.
@@ -106,7 +113,7 @@ impl Stage {
             .process_group(0)
             .spawn()
             .unwrap();
-        finish(child);
+        self.is_spoiled.set(!finish(child));
         let log = fs::read(&log).unwrap();
         let calls = String::from_utf8_lossy(&log).into_owned();
         let words = |call: &str| call.split(ENDS.0).map(str::to_owned).collect();
@@ -131,21 +138,23 @@ impl Stage {
 const MOST_TIME: Duration = Duration::from_secs(3);
 
 /// Waits until bash and all that it has started in the background are done: then nobody holds their output any more.
-fn finish(mut child: Child) {
+/// Whether that came to pass.
+fn finish(mut child: Child) -> bool {
     let mut output = child.stdout.take().unwrap();
     let (done, is_done) = mpsc::channel();
-    let reader = thread::spawn(move || {
+    thread::spawn(move || {
         let _ = output.read_to_end(&mut Vec::new());
         let _ = done.send(());
     });
-    if is_done.recv_timeout(MOST_TIME).is_err() {
+    let in_time = is_done.recv_timeout(MOST_TIME).is_ok();
+    if !in_time {
         let group = format!("-{}", child.id());
         let _ = Command::new("/bin/kill")
             .args(["-KILL", "--", &group])
             .status();
     }
-    reader.join().unwrap();
     child.wait().unwrap();
+    in_time
 }
 
 /// The names in a folder.

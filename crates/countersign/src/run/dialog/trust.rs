@@ -1,6 +1,6 @@
 //! Whether what a folder allows by itself shall count.
 //!
-//! Owns the question that is asked before the first turn in a folder that brings allow rules of its own.
+//! Owns the question that is asked before the first turn in a folder that brings allow rules or programs of its own.
 
 use super::{Choice, Dialog, Step};
 use crate::term::keys::Input;
@@ -28,8 +28,8 @@ impl TrustFolder {
             opens_text: None,
         };
         let items = vec![
-            item("No: ask me about each call", 'n'),
-            item("Yes: I know where these rules come from", 'y'),
+            item("No: leave them out", 'n'),
+            item("Yes: I know where they come from", 'y'),
         ];
         Self {
             folder,
@@ -40,18 +40,22 @@ impl TrustFolder {
 }
 
 impl Dialog for TrustFolder {
-    fn intro(&self, _width: usize) -> Vec<Line> {
+    fn intro(&self, width: usize) -> Vec<Line> {
         let mut lines = vec![
             Line::new(),
             Line::of(
-                "This folder allows things by itself. Shall these rules count?",
+                "This folder brings rules or programs of its own. Shall they count?",
                 Tone::Warn,
             )
             .after("? ", Tone::Warn),
             Line::of(&self.folder, Tone::Code).after("  ", Tone::Plain),
         ];
         let shown = self.rules.iter().take(SHOWN);
-        lines.extend(shown.map(|rule| Line::of(rule, Tone::Code).after("  allow ", Tone::Dim)));
+        lines.extend(shown.map(|rule| {
+            Line::of(rule, Tone::Code)
+                .cut(width.saturating_sub(4))
+                .after("  ", Tone::Dim)
+        }));
         if self.rules.len() > SHOWN {
             lines.push(Line::of(
                 format!("  … and {} more", self.rules.len() - SHOWN),

@@ -25,6 +25,8 @@ fn a_text_without_bounds_is_unclear_and_soon() {
         "eval ".repeat(5000),
         "sudo ".repeat(5000),
         "! ".repeat(5000),
+        "a <<E\nb\nE\n".repeat(2000),
+        format!("a <<{0}\nb\n{0}\n", "E".repeat(2000)),
         format!("{}a", "eval 'eval \"".repeat(900)),
     ];
     for text in texts {
@@ -46,26 +48,79 @@ fn long_but_plain_texts_are_read() {
     assert_eq!(read(&"ls\n".repeat(800)).commands.len(), 800);
 }
 
-/// Any text, more often one of characters that mean something.
+/// Any text, more often one of characters or words that mean something.
 fn texts() -> impl Strategy<Value = String> {
-    let special = prop::collection::vec(
-        prop::sample::select(
-            "ab1 \t\n;&|(){}[]<>$`'\"\\#!*?~=+-:,@%^/"
-                .chars()
-                .collect::<Vec<_>>(),
-        ),
-        0..40,
-    );
+    let special: Vec<char> = "ab1 \t\n;&|(){}[]<>$`'\"\\#!*?~=+-:,@%^/é🎉"
+        .chars()
+        .collect();
+    let special = prop::collection::vec(prop::sample::select(special), 0..40);
+    let arguments = prop::collection::vec(prop::sample::select(ARGUMENTS), 0..5);
+    let call = (prop::sample::select(NAMES), arguments);
     prop_oneof![
+        call.prop_map(|(name, arguments)| format!("{name} {}", arguments.join(" "))),
         any::<String>(),
         special.prop_map(String::from_iter),
-        (
-            "(sudo|env|xargs|find|sed|git|sort|bash -c|eval|awk|printf|read|test|\\[)",
-            any::<String>()
-        )
-            .prop_map(|(name, rest)| format!("{name} {rest}")),
     ]
 }
+
+/// Commands whose arguments are looked at.
+const NAMES: &[&str] = &[
+    "sudo", "env", "xargs", "find", "sed", "git", "sort", "bash", "eval", "awk", "printf", "read",
+    "test", "[", "timeout", "nice", "exec", "trap", "su", "time", "command", "date", "uniq", "rg",
+    "jq", "tar", "python", "node", "cd", "set", "declare", "unset", "grep", "docker", "npm",
+    "make", "stdbuf", "ionice", "busybox", "ps", "diff", "tree", "mapfile", "export", ".", "alias",
+];
+
+/// Arguments that mean something to some of them.
+const ARGUMENTS: &[&str] = &[
+    "-u",
+    "-n",
+    "--",
+    "-c",
+    "x",
+    "-I",
+    "{}",
+    "-exec",
+    "\\;",
+    "+",
+    "-C",
+    "=",
+    "A=b",
+    "-e",
+    "-i",
+    "-f",
+    "-",
+    "--x=",
+    "''",
+    "$x",
+    "*",
+    "-ok",
+    "-name",
+    "--output=x",
+    "-o",
+    "a/b",
+    "-v",
+    "-k",
+    "5",
+    "-s",
+    "run",
+    "log",
+    "branch",
+    "--list",
+    "s/a/b/",
+    "/x",
+    "-5",
+    "%d",
+    "-m",
+    "$(a)",
+    "é",
+    "-é",
+    "--é",
+    "--file=é",
+    "s/é/b/",
+    "@é",
+    "-é=b",
+];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
