@@ -32,6 +32,8 @@ pub(crate) enum Need {
     Tool(&'static Tool),
     /// Root, and `setpriv` to become somebody else.
     SecondUser,
+    /// A program of the system, told by its package.
+    Program(&'static str),
     /// A nightly toolchain; exempt from `--strict`.
     Nightly,
 }
@@ -105,19 +107,19 @@ pub(crate) const SUITES: &[Suite] = &[
         "real-cli 2.1.325",
         "the real CLI on the scripted model: newest pinned version",
         &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
-        "(binary(real_cli) | binary(history_real) | binary(experiments)) & test(/^v2_1_325::/) - test(other_user)",
+        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(seen_real) | binary(run)) & test(/(^|::)v2_1_325::/) - test(other_user)",
     ),
     real_cli(
         "real-cli 2.1.62",
         "the same scenarios on an older version",
         &[Need::Tool(&NEXTEST), Need::Claude("2.1.62")],
-        "(binary(real_cli) | binary(history_real) | binary(experiments)) & test(/^v2_1_62::/) - test(other_user)",
+        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(seen_real) | binary(run)) & test(/(^|::)v2_1_62::/) - test(other_user)",
     ),
     real_cli(
         "real-cli 2.0.75",
         "the same scenarios on the oldest supported version",
         &[Need::Tool(&NEXTEST), Need::Claude("2.0.75")],
-        "(binary(real_cli) | binary(history_real) | binary(experiments)) & test(/^v2_0_75::/) - test(other_user)",
+        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(seen_real) | binary(run)) & test(/(^|::)v2_0_75::/) - test(other_user)",
     ),
     Suite {
         name: "conformance",
@@ -143,6 +145,16 @@ pub(crate) const SUITES: &[Suite] = &[
         "the scripted CLI agrees with the real one, line by line",
         &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
         "binary(twins) & test(/^live::/)",
+    ),
+    real_cli(
+        "terminal",
+        "`countersign run` in a terminal: both CLIs, two sizes, one picture",
+        &[
+            Need::Tool(&NEXTEST),
+            Need::Program("tmux"),
+            Need::Claude("2.1.325"),
+        ],
+        "binary(tmux)",
     ),
     real_cli(
         "other-user",
@@ -233,6 +245,7 @@ impl Suite {
             Need::Claude(version) => Some(format!("claude-{version}")),
             Need::Sdk(sdk) => Some(sdk.name.to_owned()),
             Need::SecondUser => Some("other-user".to_owned()),
+            Need::Program(program) => Some((*program).to_owned()),
             Need::Tool(_) | Need::Nightly => None,
         });
         let required: Vec<String> = required.collect();
@@ -249,7 +262,7 @@ impl Need {
             Need::Claude(version) => Pinned::find(version).map(Item::Claude),
             Need::Sdk(sdk) => Some(Item::Sdk(sdk)),
             Need::Tool(tool) => Some(Item::Tool(tool)),
-            Need::SecondUser | Need::Nightly => None,
+            Need::SecondUser | Need::Program(_) | Need::Nightly => None,
         }
     }
 }

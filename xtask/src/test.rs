@@ -171,10 +171,18 @@ fn unmet(suite: &Suite, fetched: &Fetched) -> Option<(Need, String)> {
             Need::Sdk(sdk) => fetched.why_missing(Item::Sdk(sdk)).map(str::to_owned),
             Need::Tool(tool) => fetched.why_missing(Item::Tool(tool)).map(str::to_owned),
             Need::SecondUser => no_second_user(),
+            Need::Program(program) => no_program(program),
             Need::Nightly => fuzz::no_nightly(),
         };
         Some((need, reason?))
     })
+}
+
+fn no_program(program: &str) -> Option<String> {
+    match Cmd::new(program).arg("-V").read() {
+        Ok(_) => None,
+        Err(_) => Some(format!("there is no {program}: install the package {program}")),
+    }
 }
 
 fn no_second_user() -> Option<String> {

@@ -16,6 +16,12 @@ Countersign drives Claude Code agents and lets nothing run that was not counters
 
 What it can do today:
 
+  Run one agent in this terminal and decide about every call; this one needs no account
+      {program} run --claude '{program} rehearse cli --scenario tour' 'Show me around.'
+
+  See what your rules would say about a call, and why
+      {program} policy explain Bash 'git log; rm -rf x' --allow 'Bash(git log:*)'
+
   Look at a recorded conversation: which messages, what is new, what is broken
       {program} wire check fixtures/wire/2.1.325/bash-approved.ndjson
 
