@@ -181,7 +181,9 @@ fn unmet(suite: &Suite, fetched: &Fetched) -> Option<(Need, String)> {
 fn no_program(program: &str) -> Option<String> {
     match Cmd::new(program).arg("-V").read() {
         Ok(_) => None,
-        Err(_) => Some(format!("there is no {program}: install the package {program}")),
+        Err(_) => Some(format!(
+            "there is no {program}: install the package {program}"
+        )),
     }
 }
 

@@ -61,6 +61,9 @@ pub(crate) struct Stage {
     socket: String,
 }
 
+/// The command of a CLI, the model behind it, and what it is told by variables.
+type Backstage = (Vec<OsString>, Option<Server>, Vec<(String, String)>);
+
 impl Set<'_> {
     /// Starts the pane; `None` with a word on stderr where tmux or the CLI is not there.
     pub(crate) fn open(&self) -> Option<Stage> {
@@ -113,7 +116,7 @@ impl Set<'_> {
         sandbox: &Sandbox,
         runtime: &tokio::runtime::Runtime,
         vars: Vars,
-    ) -> Option<(Vec<OsString>, Option<Server>, Vec<(String, String)>)> {
+    ) -> Option<Backstage> {
         match self.which {
             Which::Scripted => {
                 let script = sandbox.root().join("model.txt");

@@ -1,3 +1,5 @@
+//! Headlines and full forms of calls, tool by tool.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The line at the end of a turn, and failures in words.
+
 use countersign_wire::CliMessage;
 use countersign_wire::decode::decode;
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! Markdown as lines, whole and in pieces.
+
 use super::*;
 
 fn shown(text: &str, width: usize) -> Vec<String> {

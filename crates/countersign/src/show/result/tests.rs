@@ -1,3 +1,5 @@
+//! Results of tools, folded.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Bytes of a terminal as keys.
+
 use super::*;
 
 fn keys(bytes: &[u8]) -> Vec<Key> {

@@ -1,3 +1,5 @@
+//! The keys of the editor, and where the cursor stands.
+
 use super::*;
 
 fn typed(editor: &mut Editor, text: &str) {

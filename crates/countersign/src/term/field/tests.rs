@@ -1,3 +1,5 @@
+//! One field of a form: what is taken and what is not.
+
 use serde_json::json;
 
 use super::*;

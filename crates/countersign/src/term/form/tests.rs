@@ -1,3 +1,5 @@
+//! Forms from first field to review.
+
 use serde_json::json;
 
 use super::*;

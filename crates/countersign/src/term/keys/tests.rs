@@ -1,3 +1,5 @@
+//! Reading keys from a pipe that ends.
+
 use super::*;
 
 const DEADLINE: Duration = Duration::from_secs(20);

@@ -1,3 +1,5 @@
+//! Choosing one, choosing several, writing instead.
+
 use super::*;
 
 const SIZE: Size = Size {

