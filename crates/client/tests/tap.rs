@@ -14,7 +14,10 @@ use pair::{session, soon};
 mod pair;
 
 #[derive(Clone, Default)]
-struct Heard(Arc<Mutex<Vec<(Direction, Vec<u8>)>>>);
+struct Heard(Arc<Mutex<Vec<Line>>>);
+
+/// A line and where it went.
+type Line = (Direction, Vec<u8>);
 
 impl Heard {
     fn on(&self, claude: Claude) -> Claude {

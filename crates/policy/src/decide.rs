@@ -253,7 +253,7 @@ impl<'a> Case<'a> {
 
     /// Whether a rule could be about a call of this tool, if it could be read.
     fn may_speak(&self, rule: &Rule) -> bool {
-        let is_shell = matches!(self.call.tool.as_str(), "Bash" | "Monitor");
+        let is_shell = matches!(self.call.tool.as_str(), "Bash" | "Monitor" | "PowerShell");
         rule.matcher.tool == todays_name(&self.call.tool)
             || (is_shell
                 && matches!(

@@ -21,6 +21,7 @@ pub mod act;
 mod call;
 pub mod check;
 mod decide;
+mod elsewhere;
 mod explain;
 mod fit;
 mod guard;

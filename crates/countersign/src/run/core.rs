@@ -37,7 +37,7 @@ pub(crate) struct Core {
 #[derive(Debug)]
 pub(crate) enum Taken {
     /// It is settled.
-    Settled(Entry),
+    Settled(Box<Entry>),
     /// It was refused, in words.
     Refused(String),
     /// A person decides.
@@ -48,7 +48,7 @@ pub(crate) enum Taken {
 #[derive(Debug)]
 pub(crate) enum Open {
     Permission(PermissionQuestion, Box<Brief>),
-    Elicitation(ElicitationQuestion),
+    Elicitation(Box<ElicitationQuestion>),
 }
 
 impl Open {
@@ -119,7 +119,18 @@ impl Core {
                     self.ledger
                         .returned(result.tool_use_id.as_str(), result.is_error == Some(true))
                 });
-                entries.collect()
+                let entries: Vec<Entry> = entries.collect();
+                let mode = self.handle.permission_mode();
+                let judged = entries.into_iter().map(|entry| Entry {
+                    verdict: Some(self.desk.verdict_on(
+                        &entry.tool,
+                        &entry.input,
+                        mode.as_deref(),
+                        now(),
+                    )),
+                    ..entry
+                });
+                judged.collect()
             }
             Ok(CliMessage::System(message)) => {
                 match message {
@@ -149,7 +160,7 @@ impl Core {
         match question {
             Question::Permission(question) => self.take_call(question),
             Question::Elicitation(question) if self.answers == Answers::Person => {
-                Taken::Open(Open::Elicitation(question))
+                Taken::Open(Open::Elicitation(Box::new(question)))
             }
             Question::Elicitation(question) => {
                 let server = question.request().mcp_server_name.clone();
@@ -174,7 +185,7 @@ impl Core {
             .rule_on(question.request(), mode.as_deref(), now())
         {
             Ruling::Settled(decision, entry) => {
-                Taken::Settled(self.answer(question, decision, *entry))
+                Taken::Settled(Box::new(self.answer(question, decision, *entry)))
             }
             Ruling::Person(brief) => Taken::Open(Open::Permission(question, brief)),
         }

@@ -12,6 +12,7 @@ use countersign_policy::{
     suggest,
 };
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::ledger::{By, Decided, Entry};
 
@@ -154,6 +155,20 @@ impl Desk {
             entry,
         };
         Ruling::Person(Box::new(brief))
+    }
+
+    /// What policy says about a call that the CLI settled without asking.
+    pub(crate) fn verdict_on(
+        &self,
+        tool: &str,
+        input: &Value,
+        mode: Option<&str>,
+        now: Timestamp,
+    ) -> Verdict {
+        let mut call = Call::new(tool, input.clone());
+        call.in_plan_mode = self.plans.unwrap_or(mode == Some("plan"));
+        call.plan_file.clone_from(&self.plan_file);
+        self.policy.decide(&call, &self.grounds.place(), now)
     }
 
     fn by_policy(&mut self, verdict: Verdict, entry: Entry) -> Ruling {

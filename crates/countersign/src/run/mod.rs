@@ -149,7 +149,7 @@ async fn at_terminal(
         keyboard,
         feed: Feed::new(view),
         history,
-        editor_command: editor_command(|name| variable(name)),
+        editor_command: editor_command(variable),
     };
     let recorder = parts.launch.recorder.clone();
     let ending = Live::new(parts, events, questions)

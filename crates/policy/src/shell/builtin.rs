@@ -41,6 +41,7 @@ pub(super) fn effect(words: &[Word]) -> Effect {
         },
         "." | "source" => Effect {
             moves: Some(Word::Unknown(String::new())),
+            hides: reads_no_file(arguments).then(|| format!("`{name}` runs what it reads")),
             ..after("a file that was read before it may redefine it".to_owned())
         },
         "alias" | "unalias" | "hash" | "enable" | "shopt" | "setopt" | "unsetopt" | "emulate"
@@ -85,6 +86,17 @@ pub(super) fn effect(words: &[Word]) -> Effect {
         }
         _ => Effect::default(),
     }
+}
+
+/// Whether what is read is no file that is known by its name: a stream, or the output of a command.
+fn reads_no_file(arguments: &[Word]) -> bool {
+    let file = arguments
+        .iter()
+        .map(Word::literal)
+        .find(|text| *text != Some("--"));
+    !file
+        .flatten()
+        .is_some_and(|file| !file.starts_with("/dev/") && !file.starts_with("/proc/"))
 }
 
 /// Where `cd` leads.

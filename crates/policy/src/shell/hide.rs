@@ -4,7 +4,7 @@
 //! with an option that runs something. Invariant: a rule that denies may be meant by any of them, so they are asked about.
 
 use super::wrap::base;
-use super::{Word, sed};
+use super::{Word, reads_git, sed};
 
 /// Whatever they are given, they run it somewhere.
 const RUNNERS: [&str; 60] = [
@@ -215,7 +215,10 @@ pub(super) fn why(words: &[Word]) -> Option<String> {
                 .is_none_or(|text| subcommands.contains(&text))
         };
         let is_operand = |word: &&Word| !word.shown().starts_with('-');
-        arguments.iter().filter(is_operand).take(3).any(may)
+        // What follows `npm run` is the name of a script.
+        let is_before = |word: &&Word| subcommands.contains(&"run") || word.shown() != "run";
+        let operands = arguments.iter().filter(is_operand).take_while(is_before);
+        operands.take(3).any(may)
     }) {
         return runs();
     }
@@ -233,6 +236,38 @@ pub(super) fn why(words: &[Word]) -> Option<String> {
         "psql" | "mysql" | "sqlite3" | "mariadb" | "duckdb" => database(name, arguments),
         _ => interpreter(name, arguments),
     }
+}
+
+/// Whether another command hides in an option or in a text that a program is given, beside what the program is for. A rule
+/// for a program that runs others, as `python3` or `docker run`, means that; a rule for `git` does not mean `git -c`.
+pub(super) fn is_by_the_way(words: &[Word]) -> bool {
+    let Some(name) = words[0].literal().map(base) else {
+        return false;
+    };
+    let arguments = &words[1..];
+    match name {
+        "awk" | "gawk" | "mawk" | "nawk" => awk(arguments).is_some() && !compares_only(arguments),
+        "sed" | "gsed" => sed::runs(arguments).is_some(),
+        "git" => git(arguments).is_some(),
+        "psql" | "mysql" | "sqlite3" | "mariadb" | "duckdb" => database(name, arguments).is_some(),
+        "tar" | "gtar" | "bsdtar" if old_tar(arguments) => true,
+        _ => OPTIONS
+            .iter()
+            .any(|(tool, options)| *tool == name && has_option(arguments, options)),
+    }
+}
+
+/// Whether `>` is all that made an `awk` program doubtful: it compares, or writes a file, but runs nothing.
+fn compares_only(arguments: &[Word]) -> bool {
+    let calm: Option<Vec<Word>> = arguments
+        .iter()
+        .map(|word| {
+            Some(Word::Literal(
+                word.literal()?.replace("||", "").replace('>', ""),
+            ))
+        })
+        .collect();
+    calm.is_some_and(|calm| awk(&calm).is_none())
 }
 
 /// Whether an option is there, also in a group of letters or by a beginning of its long name, or a word may be one.
@@ -379,7 +414,12 @@ fn git(arguments: &[Word]) -> Option<String> {
     let has_option = texts.iter().any(|text| counts(text) && is_option(text))
         || texts.contains(&"rebase") && texts.contains(&"-x")
         || texts.contains(&"grep") && texts.iter().any(|text| text.starts_with("-O"));
-    match runs_text || has_option || tools.iter().any(|tool| texts.contains(tool)) {
+    // What is set may be run by the next `git`; an address may be a command.
+    let is_config = |text: &&&str| !text.starts_with('-');
+    let sets = texts.iter().find(is_config) == Some(&"config") && !reads_git::only_reads(arguments);
+    let is_command = texts.iter().any(|text| text.contains("ext::"));
+    let is_tool = tools.iter().any(|tool| texts.contains(tool));
+    match runs_text || has_option || sets || is_command || is_tool {
         true => risk(),
         false => None,
     }

@@ -8,7 +8,7 @@
 use super::candidates;
 use super::cover::{Mark, covers, may_cover};
 use super::lex::{self, Kind};
-use super::{Simple, Word};
+use super::{Simple, Word, hide};
 use crate::fit::Fit;
 
 /// What a rule does, which decides who bears the doubt.
@@ -117,11 +117,24 @@ impl CommandPattern {
         let means = |words: &[Word]| {
             words[0].literal().is_some() && covers(&pattern, &candidates::pieces(words))
         };
-        let inner = simple.obstacle.is_none() && means(&simple.words);
+        let inner = simple.obstacle.is_none()
+            && means(&simple.words)
+            && self.spells_what_hides(&simple.words, spelled);
         inner
             || simple.outer.iter().any(|outer| {
                 outer.obstacle.is_none() && spelled >= outer.named && means(&outer.words)
             })
+    }
+
+    /// Whether nothing hides in the command beside what the rule spells out: `Bash(git:*)` does not mean `git -c …`.
+    fn spells_what_hides(&self, words: &[Word], spelled: usize) -> bool {
+        if !hide::is_by_the_way(words)
+            || (self.tail == Tail::Nothing && spelled == self.words.len())
+        {
+            return true;
+        }
+        let rest = words[..1].iter().chain(words.iter().skip(spelled.max(1)));
+        !hide::is_by_the_way(&rest.cloned().collect::<Vec<_>>())
     }
 
     fn restricts(&self, simple: &Simple) -> Fit {

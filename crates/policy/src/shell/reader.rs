@@ -401,7 +401,8 @@ impl Reader {
         if self.out.commands.len() >= MOST_COMMANDS {
             return self.unclear("it has too many commands");
         }
-        if words.is_empty() {
+        let is_alone = words.len() == 1 && words[0].literal() == Some("coproc");
+        if words.is_empty() || is_alone {
             return self.unclear("a wrapper has nothing to run");
         }
         let base = self.folder(around);

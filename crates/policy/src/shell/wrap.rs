@@ -258,7 +258,7 @@ fn simple(name: &str, words: &[Word]) -> Step {
     Step::Into(Inner {
         label: name.to_owned(),
         words: words[at..].to_vec(),
-        named: 1,
+        named: at + 1,
         obstacle: matches!(name, "coproc" | "exec" | "busybox" | "toybox").then(|| through(name)),
         assigns: Vec::new(),
         folder: None,
@@ -324,7 +324,7 @@ fn env(words: &[Word]) -> Step {
     Step::Into(Inner {
         label: "env".to_owned(),
         words: words[at..].to_vec(),
-        named: 1,
+        named: at + 1,
         obstacle: (changes && folder.is_none()).then(|| "its environment is changed".to_owned()),
         assigns,
         folder,
@@ -377,7 +377,7 @@ fn as_user(name: &str, words: &[Word]) -> Step {
     Step::Into(Inner {
         label: name.to_owned(),
         words: words[at..].to_vec(),
-        named: 1,
+        named: at + 1,
         obstacle: Some("it runs as another user".to_owned()),
         assigns,
         folder: None,

@@ -23,7 +23,7 @@ pub(crate) struct Elicit {
 #[derive(Debug)]
 enum Body {
     Form(Box<Form>),
-    Page { url: String, menu: Menu },
+    Page { url: String, menu: Box<Menu> },
 }
 
 impl Elicit {
@@ -60,7 +60,7 @@ impl Elicit {
         )];
         let body = Body::Page {
             url: url.to_owned(),
-            menu: Menu::one(title, items).at(1),
+            menu: Box::new(Menu::one(title, items).at(1)),
         };
         Self {
             server: server.to_owned(),
