@@ -39,10 +39,13 @@ fn name(named: &Named, place: &Place<'_>) -> Option<String> {
         NamedWhat::Path(target) | NamedWhat::Perhaps(target) => {
             let lost = named.is_taken.then(|| lost(target, place)).flatten();
             let whole = || {
-                let is_whole = named.is_taken || named.is_recursive;
-                let why = is_whole
-                    .then(|| path::protected_below(target, named.touch, place))
-                    .flatten()?;
+                // Who reads a whole folder reads; who takes it away takes all of it.
+                let touch = match (named.is_taken, named.is_recursive) {
+                    (true, _) => Touch::Write,
+                    (false, true) => Touch::Read,
+                    (false, false) => return None,
+                };
+                let why = path::protected_below(target, touch, place)?;
                 Some(format!("No rule opens this path: {why}."))
             };
             lost.or_else(|| closed(target, named.touch, place))

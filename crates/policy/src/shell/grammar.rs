@@ -388,7 +388,12 @@ impl Parser<'_> {
             return Err(format!("`{source}` stands where it cannot"));
         }
         let name = source.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
-        if words.is_empty() && name.len() < source.len() && name.starts_with('[') {
+        // What stands behind `time` is a command of its own.
+        let before = words.iter().map(|word| &self.text[word.span.clone()]);
+        let is_first = before
+            .into_iter()
+            .all(|word| matches!(word, "time" | "-p" | "--"));
+        if is_first && name.len() < source.len() && name.starts_with('[') {
             return Err("it sets an array by a subscript".to_owned());
         }
         Ok(())

@@ -75,6 +75,8 @@ struct Outer {
     words: Vec<Word>,
     /// How many of the words a rule must spell out to mean what is run, too.
     named: usize,
+    /// Whether it runs a text, whose words are not among its own.
+    runs_text: bool,
     /// Why no rule may allow this either.
     obstacle: Option<String>,
 }

@@ -122,7 +122,11 @@ impl CommandPattern {
             && self.spells_what_hides(&simple.words, spelled);
         inner
             || simple.outer.iter().any(|outer| {
-                outer.obstacle.is_none() && spelled >= outer.named && means(&outer.words)
+                let of_inner = (spelled + 1).saturating_sub(outer.named);
+                outer.obstacle.is_none()
+                    && spelled >= outer.named
+                    && means(&outer.words)
+                    && (outer.runs_text || self.spells_what_hides(&simple.words, of_inner))
             })
     }
 

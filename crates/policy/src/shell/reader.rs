@@ -327,6 +327,7 @@ impl Reader {
                     .cloned()
                     .collect(),
                 named: assigns.len() + 1,
+                runs_text: false,
                 obstacle: outside.or_else(|| self.state.obstacle.clone()),
             }));
         }
@@ -355,6 +356,9 @@ impl Reader {
                 }
                 Step::Text(inner) => {
                     self.put_on(&mut around, words, inner.named, inner.label);
+                    for outer in &mut around.outer {
+                        Arc::make_mut(outer).runs_text = true;
+                    }
                     around.obstacle = around.obstacle.or(inner.obstacle);
                     if inner.is_later {
                         around.folder = Some(Folder::Unknown);
@@ -389,9 +393,15 @@ impl Reader {
             .obstacle
             .clone()
             .or_else(|| self.state.obstacle.clone());
+        // What stands around words has to name the innermost command.
+        let words_only = around.outer.iter_mut().rev();
+        for outer in words_only.take_while(|outer| !outer.runs_text) {
+            Arc::make_mut(outer).named += named - 1;
+        }
         around.outer.push(Arc::new(Outer {
             words,
             named,
+            runs_text: false,
             obstacle,
         }));
         around.through.push(label);
