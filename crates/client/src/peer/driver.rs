@@ -25,8 +25,8 @@ use super::audience::Event;
 use super::batch::{Batch, Kind, View};
 use super::cutter::{Cut, Cutter, Piece};
 use super::glance::{
-    InitGlance, LifecycleGlance, ResultGlance, StateGlance, StatusGlance, TaskGlance, TasksGlance,
-    UserGlance,
+    InitGlance, LifecycleGlance, ReportGlance, ResultGlance, StateGlance, StatusGlance, TaskGlance,
+    TasksGlance, UserGlance,
 };
 use super::known::NotTaken;
 use super::notice::Notice;
@@ -307,6 +307,7 @@ impl Driver<'_> {
     }
 
     fn user(&mut self, view: View<'_>) {
+        self.reported(view);
         let Some(uuid) = view.uuid() else {
             return;
         };
@@ -318,6 +319,27 @@ impl Driver<'_> {
             let ended = self.shared.turns().replayed(&uuid);
             self.ended(ended);
         }
+    }
+
+    /// A sub-agent that reports has ended, unless it says that it has only begun.
+    fn reported(&mut self, view: View<'_>) {
+        if !self.shared.known().has_background_work() {
+            return;
+        }
+        let glance = view.glance::<ReportGlance>().unwrap_or_default();
+        let status = glance.tool_use_result.and_then(|result| result.status);
+        if status.as_deref() == Some("async_launched") {
+            return;
+        }
+        let blocks = glance.message.and_then(|message| message.content);
+        for call in blocks
+            .into_iter()
+            .flatten()
+            .filter_map(|block| block.tool_use_id)
+        {
+            self.shared.known().reported(&call);
+        }
+        self.shared.touch();
     }
 
     fn lifecycle(&mut self, view: View<'_>) {

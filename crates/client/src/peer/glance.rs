@@ -58,12 +58,50 @@ pub(crate) struct TaskGlance {
     pub(crate) task_id: Option<String>,
     #[serde(deserialize_with = "lenient")]
     pub(crate) patch: Option<TaskPatch>,
+    #[serde(deserialize_with = "lenient")]
+    pub(crate) tool_use_id: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    pub(crate) task_type: Option<String>,
 }
 
 /// The part of `task_updated` that says whether it ended.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct TaskPatch {
+    #[serde(deserialize_with = "lenient")]
+    pub(crate) status: Option<String>,
+}
+
+/// A `user` line with results of tools.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ReportGlance {
+    #[serde(deserialize_with = "lenient")]
+    pub(crate) message: Option<ReportMessage>,
+    #[serde(deserialize_with = "lenient")]
+    pub(crate) tool_use_result: Option<ReportStatus>,
+}
+
+/// Its blocks.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ReportMessage {
+    #[serde(deserialize_with = "lenient")]
+    pub(crate) content: Option<Vec<ReportBlock>>,
+}
+
+/// Which call a block is the result of.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ReportBlock {
+    #[serde(deserialize_with = "lenient")]
+    pub(crate) tool_use_id: Option<String>,
+}
+
+/// Whether a sub-agent has only begun.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ReportStatus {
     #[serde(deserialize_with = "lenient")]
     pub(crate) status: Option<String>,
 }

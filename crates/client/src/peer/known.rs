@@ -4,7 +4,7 @@
 //! Pure: lines come in as the fields that were looked up. `init` is "a turn begins, here is the state", and comes again
 //! with every turn.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use countersign_wire::control::InitializeReply;
 
@@ -22,7 +22,8 @@ pub(crate) struct Known {
     pub(crate) models: Vec<String>,
     pub(crate) session_id: Option<String>,
     state: Option<String>,
-    tasks: BTreeSet<String>,
+    /// What runs beside the turn, and the call of the sub-agent that it is.
+    tasks: BTreeMap<String, Option<String>>,
     /// The CLI gives the whole set of background tasks, so single messages do not count.
     has_task_list: bool,
     is_in_turn: bool,
@@ -131,8 +132,14 @@ impl Known {
         if has_ended {
             self.tasks.remove(&id);
         } else if subtype == "task_started" {
-            self.tasks.insert(id);
+            let is_agent = task.task_type.as_deref() == Some("local_agent");
+            self.tasks.insert(id, task.tool_use_id.filter(|_| is_agent));
         }
+    }
+
+    /// The report of a sub-agent came: it runs no more. 2.1.62 says nothing else of one that ran in the foreground.
+    pub(crate) fn reported(&mut self, call: &str) {
+        self.tasks.retain(|_, agent| agent.as_deref() != Some(call));
     }
 
     /// A task was stopped at our wish.
@@ -143,7 +150,10 @@ impl Known {
     /// The whole set of background tasks.
     pub(crate) fn task_list(&mut self, tasks: Vec<TaskGlance>) {
         self.has_task_list = true;
-        self.tasks = tasks.into_iter().filter_map(|task| task.task_id).collect();
+        self.tasks = tasks
+            .into_iter()
+            .filter_map(|task| Some((task.task_id?, None)))
+            .collect();
     }
 
     /// Whether a turn runs, as far as the CLI says.
@@ -179,6 +189,7 @@ mod tests {
         TaskGlance {
             task_id: Some(id.to_owned()),
             patch,
+            ..TaskGlance::default()
         }
     }
 
@@ -225,5 +236,27 @@ mod tests {
         assert!(known.has_background_work());
         known.task_list(vec![]);
         assert!(known.is_idle());
+    }
+
+    #[test]
+    fn a_sub_agent_that_reports_is_over_even_if_nothing_else_is_said_of_it() {
+        let mut known = Known::default();
+        let started = |id: &str, kind: &str, call: &str| TaskGlance {
+            task_id: Some(id.to_owned()),
+            task_type: Some(kind.to_owned()),
+            tool_use_id: Some(call.to_owned()),
+            ..TaskGlance::default()
+        };
+        known.task("task_started", started("a", "local_agent", "call-1"));
+        known.task("task_started", started("b", "local_bash", "call-2"));
+        known.reported("call-2");
+        assert!(known.has_background_work());
+        known.reported("call-1");
+        assert!(
+            known.has_background_work(),
+            "a command in the background reports at once"
+        );
+        known.task_stopped("b");
+        assert!(!known.has_background_work());
     }
 }

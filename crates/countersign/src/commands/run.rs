@@ -63,7 +63,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     if arguments.yes && arguments.mode == Mode::RulesOnly {
-        anyhow::bail!("`--yes` and `--mode rules-only` say the opposite: leave one out");
+        let kind = clap::error::ErrorKind::ArgumentConflict;
+        let message = "`--yes` and `--mode rules-only` say the opposite: leave one out";
+        clap::Error::raw(kind, format!("{message}\n")).exit();
     }
     run::run(arguments).map(|ending| Outcome::Ended(ending.code()))
 }

@@ -7,10 +7,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use countersign_client::hook::PreToolUse;
 use countersign_client::options::{SettingSource, Version};
+use countersign_client::wire::Extra;
+use countersign_client::wire::control::ApplyFlagSettings;
 use countersign_client::{Claude, Hook, HookError, Json, PermissionMode, Recorder, Session};
 use countersign_policy::Watch;
 
@@ -48,6 +51,9 @@ pub(crate) struct Watching {
     /// Whether the hook says *ask*.
     hook_asks: Arc<AtomicBool>,
 }
+
+/// How long a version may take that does not know the request and says nothing.
+const APPLYING: Duration = Duration::from_secs(5);
 
 /// From this version on no hook of settings lets a call pass that a rule wants asked, and saying *ask* by a hook would
 /// hide what the CLI has to say about a call.
@@ -104,10 +110,11 @@ impl Launch {
         let session = claude.connect().await?;
         tracing::debug!(pid = session.handle.pid(), cwd = %self.cwd.display(), wary = self.is_wary, "the agent was started");
         if let Some(rest) = &self.watch.rest {
-            let applied = session
-                .handle
-                .apply_flag_settings(Json::from(rest.clone()))
-                .await;
+            let request = ApplyFlagSettings {
+                settings: Json::from(rest.clone()),
+                extra: Extra::default(),
+            };
+            let applied = session.handle.call_within(request, APPLYING).await;
             applied.with_context(|| {
                 format!(
                     "this version does not take: {}",

@@ -55,6 +55,29 @@ struct Batch {
     started: Instant,
 }
 
+/// How a run went.
+#[derive(Debug, Default)]
+struct Course {
+    end: Option<countersign_client::Result<TurnResult>>,
+    interrupts: u32,
+    /// A signal told us to end.
+    is_ended: bool,
+}
+
+impl Course {
+    fn ending(&self, refused: u64) -> Ending {
+        match &self.end {
+            _ if self.is_ended => Ending::Terminated,
+            _ if self.interrupts > 0 => Ending::Interrupted,
+            Some(Ok(result)) if result.is_success() => match refused {
+                0 => Ending::Fine,
+                _ => Ending::NobodyThere,
+            },
+            _ => Ending::Failed,
+        }
+    }
+}
+
 impl Batch {
     async fn run(
         &mut self,
@@ -62,59 +85,12 @@ impl Batch {
         prompt: String,
         signals: &mut Signals,
     ) -> anyhow::Result<Ending> {
-        let Session {
-            handle,
-            mut events,
-            mut questions,
-            ..
-        } = session;
-        let mut turn = handle.send(prompt).await?;
-        let mut end: Option<countersign_client::Result<TurnResult>> = None;
-        let mut interrupts = 0_u32;
-        let mut patience = tokio::time::Instant::now() + BACKGROUND;
-        let is_ended = loop {
-            tokio::select! {
-                biased;
-                told = signals.next() => match told {
-                    Told::End => break true,
-                    Told::Interrupt => {
-                        interrupts += 1;
-                        if interrupts > 1 || end.is_some() {
-                            break false;
-                        }
-                        let stopping = handle.clone();
-                        tokio::spawn(async move { stopping.interrupt().await });
-                    }
-                },
-                event = events.next() => match event {
-                    None => break false,
-                    Some(event) => self.event(&event)?,
-                },
-                Some(question) = questions.next() => {
-                    let taken = self.core.take(question);
-                    self.taken(taken)?;
-                }
-                result = turn.result(), if end.is_none() => {
-                    let is_over = result.is_err();
-                    end = Some(result);
-                    if is_over {
-                        break false;
-                    }
-                    patience = tokio::time::Instant::now() + BACKGROUND;
-                }
-                _ = tokio::time::timeout_at(patience, handle.idle()), if end.is_some() => break false,
-            }
-        };
-        while let Some(event) = events.try_next() {
-            self.event(&event)?;
-        }
-        let lines = self.feed.finish();
-        self.print(&lines)?;
+        let handle = session.handle.clone();
+        let course = self.turns(session, prompt, signals).await;
+        // Whatever went wrong on our side, nothing of the agent is left.
         let closed = handle.close().await;
-        let ending = match is_ended {
-            true => Ending::Terminated,
-            false => self.ending(end.as_ref().and_then(|end| end.as_ref().ok()), interrupts),
-        };
+        let course = course?;
+        let ending = course.ending(self.core.ledger.refused_for_want_of_a_person());
         if self.form == Form::Json {
             self.line(&json!({
                 "type": "countersign_end", "at": now().to_string(), "outcome": ending.word(),
@@ -127,23 +103,76 @@ impl Batch {
             signal = closed.signal,
             "the agent ended"
         );
-        match end {
-            Some(Err(error)) if interrupts == 0 && !is_ended => Err(error.into()),
+        match course.end {
+            Some(Err(error)) if course.interrupts == 0 && !course.is_ended => Err(error.into()),
             _ => Ok(ending),
         }
     }
 
-    fn ending(&self, result: Option<&TurnResult>, interrupts: u32) -> Ending {
-        match result {
-            _ if interrupts > 0 => Ending::Interrupted,
-            Some(result) if result.is_success() => {
-                match self.core.ledger.refused_for_want_of_a_person() {
-                    0 => Ending::Fine,
-                    _ => Ending::NobodyThere,
+    /// From the first message to when nothing goes on any more.
+    async fn turns(
+        &mut self,
+        session: Session,
+        prompt: String,
+        signals: &mut Signals,
+    ) -> anyhow::Result<Course> {
+        let Session {
+            handle,
+            mut events,
+            mut questions,
+            ..
+        } = session;
+        let mut turn = handle.send(prompt).await?;
+        let mut course = Course::default();
+        let mut patience = tokio::time::Instant::now() + BACKGROUND;
+        loop {
+            tokio::select! {
+                biased;
+                told = signals.next() => match told {
+                    Told::End => {
+                        course.is_ended = true;
+                        break;
+                    }
+                    Told::Interrupt => {
+                        course.interrupts += 1;
+                        if course.interrupts > 1 || course.end.is_some() {
+                            break;
+                        }
+                        let stopping = handle.clone();
+                        tokio::spawn(async move { stopping.interrupt().await });
+                    }
+                },
+                event = events.next() => match event {
+                    // The agent is gone, and the turn knows why.
+                    None => {
+                        if course.end.is_none() {
+                            course.end = Some(turn.result().await);
+                        }
+                        break;
+                    }
+                    Some(event) => self.event(&event)?,
+                },
+                Some(question) = questions.next() => {
+                    let taken = self.core.take(question);
+                    self.taken(taken)?;
                 }
+                result = turn.result(), if course.end.is_none() => {
+                    let is_over = result.is_err();
+                    course.end = Some(result);
+                    if is_over {
+                        break;
+                    }
+                    patience = tokio::time::Instant::now() + BACKGROUND;
+                }
+                _ = tokio::time::timeout_at(patience, handle.idle()), if course.end.is_some() => break,
             }
-            _ => Ending::Failed,
         }
+        while let Some(event) = events.try_next() {
+            self.event(&event)?;
+        }
+        let lines = self.feed.finish();
+        self.print(&lines)?;
+        Ok(course)
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {

@@ -8,15 +8,17 @@ use std::collections::VecDeque;
 use std::io::{self, Stdout};
 use std::time::{Duration, Instant};
 
-use countersign_client::{Event, Events, Questions, Session, Subject, Turn, TurnResult};
+use countersign_client::{Event, Events, Questions, Session, Turn, TurnResult};
 use countersign_policy::Profile;
 
 use super::agent::{Launch, Started};
+use super::asking::dialog_for;
 use super::batch::told;
-use super::core::{After, Core, Open, Taken, writes_plans};
-use super::dialog::{Approval, Choice, Dialog, Elicit, PlanReview, Questions as Asked, Step};
+use super::core::{After, Core, Open, Taken};
+use super::dialog::{Choice, Dialog, Step};
 use super::ending::Ending;
 use super::ledger::{Decided, Entry};
+use super::presses::{Pressed, Presses};
 use crate::show::{Feed, Status};
 use crate::term::editor::{Edited, Editor};
 use crate::term::external;
@@ -31,6 +33,9 @@ const REST: Duration = Duration::from_millis(400);
 
 /// How often the line that says what goes on is drawn anew.
 const TICK: Duration = Duration::from_millis(120);
+
+/// So many events are taken before the screen is drawn again.
+const AT_ONCE: usize = 256;
 
 /// So many rows of what is being written are shown while it is.
 const TAIL: usize = 8;
@@ -59,8 +64,9 @@ pub(crate) struct Live {
     turn: Option<Turn>,
     last: Option<TurnResult>,
     started: Instant,
-    /// How often Ctrl-C was pressed for the same thing.
-    interrupts: u32,
+    presses: Presses,
+    /// The person ended the run in a turn.
+    is_stopped: bool,
     note: Option<Line>,
     is_over: bool,
 }
@@ -96,7 +102,8 @@ impl Live {
             turn: None,
             last: None,
             started: Instant::now(),
-            interrupts: 0,
+            presses: Presses::default(),
+            is_stopped: false,
             note: None,
             is_over: false,
         }
@@ -104,6 +111,15 @@ impl Live {
 
     /// Runs until the person or the agent ends it.
     pub(crate) async fn run(&mut self, prompt: Option<String>) -> anyhow::Result<Ending> {
+        if let Err(error) = self.turns(prompt).await {
+            // A terminal that is gone must not leave an agent behind.
+            self.core.handle.close().await;
+            return Err(error);
+        }
+        self.finish().await
+    }
+
+    async fn turns(&mut self, prompt: Option<String>) -> anyhow::Result<()> {
         if let Some(prompt) = prompt {
             self.send(prompt).await?;
         }
@@ -116,7 +132,7 @@ impl Live {
                 biased;
                 input = self.keyboard.next() => self.input(input).await?,
                 event = self.events.next() => match event {
-                    Some(event) => self.event(&event)?,
+                    Some(event) => self.heard(&event)?,
                     None => self.is_over = true,
                 },
                 Some(question) = self.questions.next() => self.question(question)?,
@@ -125,7 +141,19 @@ impl Live {
                 _ = tick.tick(), if self.is_busy() || self.is_resting() => {}
             }
         }
-        self.finish().await
+        Ok(())
+    }
+
+    /// Takes an event and what has come behind it, so that a flood is drawn once and not line by line.
+    fn heard(&mut self, event: &Event) -> io::Result<()> {
+        self.event(event)?;
+        for _ in 0..AT_ONCE {
+            match self.events.try_next() {
+                Some(event) => self.event(&event)?,
+                None => break,
+            }
+        }
+        Ok(())
     }
 
     async fn finish(&mut self) -> anyhow::Result<Ending> {
@@ -133,7 +161,7 @@ impl Live {
         self.print(&lines)?;
         self.screen
             .live(&[Line::of("Ending the agent …", Tone::Dim)], None)?;
-        let was_running = self.turn.take().is_some();
+        self.turn = None;
         self.shown = None;
         self.waiting.clear();
         let closed = self.core.handle.close().await;
@@ -154,7 +182,7 @@ impl Live {
             self.print(&tail)?;
         }
         Ok(match &self.last {
-            _ if was_running && self.interrupts > 0 => Ending::Interrupted,
+            _ if self.is_stopped => Ending::Interrupted,
             _ if died => Ending::Failed,
             Some(result) if !result.is_success() && !result.is_interrupted() => Ending::Failed,
             _ => Ending::Fine,
@@ -184,7 +212,7 @@ impl Live {
         let turn = self.core.handle.send(text).await?;
         // A message during a turn joins it or waits behind it: the last one's result is the end.
         self.turn = Some(turn);
-        self.interrupts = 0;
+        self.presses.forget();
         self.note = None;
         Ok(())
     }
@@ -256,7 +284,7 @@ impl Live {
         let Some(open) = self.waiting.pop_front() else {
             return Ok(());
         };
-        let dialog = self.dialog(&open);
+        let dialog = dialog_for(&open, &self.core);
         if let Open::Permission(question, _) = &open {
             self.feed.shown(question.tool_use_id.as_str());
         }
@@ -270,65 +298,6 @@ impl Live {
         Ok(())
     }
 
-    fn dialog(&self, open: &Open) -> Box<dyn Dialog> {
-        match open {
-            Open::Elicitation(question) => {
-                let request = question.request();
-                let server = &request.mcp_server_name;
-                if let Some(url) = &request.url {
-                    return Box::new(Elicit::page(server, &request.message, url));
-                }
-                let schema = request
-                    .requested_schema
-                    .as_ref()
-                    .and_then(|schema| schema.to().ok())
-                    .unwrap_or_default();
-                match Elicit::form(
-                    server,
-                    &request.message,
-                    &schema,
-                    request.property_order.as_deref(),
-                ) {
-                    Ok(form) => Box::new(form),
-                    Err(_) => Box::new(Elicit::page(
-                        server,
-                        &request.message,
-                        "(a form that cannot be shown here)",
-                    )),
-                }
-            }
-            Open::Permission(question, brief) => match question.subject() {
-                Subject::Questions(form) => Box::new(Asked::new(form.questions().to_vec())),
-                Subject::Plan(plan) => {
-                    let wishes = plan
-                        .allowed_prompts()
-                        .iter()
-                        .map(|wish| wish.prompt.clone())
-                        .collect();
-                    let caveat = (!writes_plans(&self.core.handle))
-                        .then(|| "This version does not take a changed plan: it is sent back as feedback.".to_owned());
-                    Box::new(PlanReview::new(
-                        plan.text().map(str::to_owned),
-                        wishes,
-                        caveat,
-                    ))
-                }
-                _ => {
-                    let cwd = self.core.desk.grounds().cwd.clone();
-                    let before = brief.entry.input["file_path"]
-                        .as_str()
-                        .and_then(|path| read_before(&cwd.join(path)));
-                    let asker = brief
-                        .entry
-                        .agent_id
-                        .as_ref()
-                        .map(|_| "A sub-agent".to_owned());
-                    Box::new(Approval::new((**brief).clone(), asker, before, cwd))
-                }
-            },
-        }
-    }
-
     fn withdrawn(&mut self) -> io::Result<()> {
         if let Some(shown) = self.shown.take()
             && let Some(entry) = self.core.withdrawn(shown.open)
@@ -340,7 +309,6 @@ impl Live {
 
     fn turn_ended(&mut self, end: countersign_client::Result<TurnResult>) -> io::Result<()> {
         self.turn = None;
-        self.interrupts = 0;
         self.note = None;
         match end {
             Ok(result) => self.last = Some(result),
@@ -360,7 +328,10 @@ impl Live {
                 self.screen.resized(*size)?;
                 return Ok(());
             }
-            Input::Key(Key::Ctrl('c')) => return self.interrupt().await,
+            Input::Key(Key::Ctrl('c')) => {
+                self.interrupt();
+                return Ok(());
+            }
             Input::Key(Key::Ctrl('z')) => {
                 self.screen.clear_live()?;
                 self.keyboard.stop();
@@ -452,6 +423,7 @@ impl Live {
 
     async fn typed(&mut self, input: &Input) -> anyhow::Result<()> {
         self.note = None;
+        self.presses.forget();
         if matches!(input, Input::Key(Key::BackTab)) {
             return self.next_mode().await;
         }
@@ -504,26 +476,28 @@ impl Live {
         Ok(())
     }
 
-    async fn interrupt(&mut self) -> anyhow::Result<()> {
-        self.interrupts += 1;
-        if self.interrupts > 1 {
-            self.is_over = true;
-            return Ok(());
+    fn interrupt(&mut self) {
+        let is_typing = !self.editor.text().is_empty();
+        match self.presses.press(
+            Instant::now(),
+            self.is_busy() || self.shown.is_some(),
+            is_typing,
+        ) {
+            Pressed::End { in_turn } => {
+                self.is_over = true;
+                self.is_stopped = in_turn;
+            }
+            Pressed::Interrupt => {
+                self.note = Some(Line::of(
+                    "Interrupting … Ctrl-C again ends the run.",
+                    Tone::Warn,
+                ));
+                let handle = self.core.handle.clone();
+                tokio::spawn(async move { handle.interrupt().await });
+            }
+            Pressed::Warn => self.note = Some(Line::of("Ctrl-C again ends the run.", Tone::Dim)),
+            Pressed::Clear => self.editor.clear(),
         }
-        if self.is_busy() || self.shown.is_some() {
-            self.note = Some(Line::of(
-                "Interrupting … Ctrl-C again ends the run.",
-                Tone::Warn,
-            ));
-            let handle = self.core.handle.clone();
-            tokio::spawn(async move { handle.interrupt().await });
-        } else if self.editor.text().is_empty() {
-            self.note = Some(Line::of("Ctrl-C again ends the run.", Tone::Dim));
-        } else {
-            self.editor.clear();
-            self.interrupts = 0;
-        }
-        Ok(())
     }
 
     fn print(&mut self, lines: &[Line]) -> io::Result<()> {
@@ -586,14 +560,4 @@ async fn ended(turn: Option<&mut Turn>) -> countersign_client::Result<TurnResult
         Some(turn) => turn.result().await,
         None => std::future::pending().await,
     }
-}
-
-/// What stands in a file, for a difference: a text of a bearable size.
-fn read_before(path: &std::path::Path) -> Option<String> {
-    const MOST: u64 = 1 << 20;
-    let is_bearable =
-        std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() <= MOST);
-    is_bearable
-        .then(|| std::fs::read_to_string(path).ok())
-        .flatten()
 }

@@ -10,6 +10,7 @@
 //! ```
 
 mod agent;
+mod asking;
 mod batch;
 mod core;
 mod desk;
@@ -18,11 +19,13 @@ mod ending;
 mod ledger;
 mod live;
 mod mode;
+mod presses;
 mod setup;
 mod signals;
 
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use countersign_client::{Recorder, Session};
@@ -46,6 +49,9 @@ use crate::term::screen::{Screen, Size};
 use crate::term::style::{Line, Tone, colour_wanted};
 use crate::term::{self};
 
+/// How long an agent that was let go may take to end.
+const ENDING: Duration = Duration::from_secs(5);
+
 /// Rows of a result that are shown.
 const FOLD: usize = 6;
 
@@ -57,8 +63,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Ending> {
         .enable_all()
         .build()?;
     let ending = runtime.block_on(play(arguments));
-    // A read of the terminal that never ends must not keep us.
-    runtime.shutdown_background();
+    // What is left to do is to end the agent and what it started; that must not keep us for ever.
+    runtime.shutdown_timeout(ENDING);
     ending
 }
 
@@ -116,7 +122,15 @@ async fn at_terminal(
     }
     launch.recorder = recorder(arguments.record.as_deref())?;
     screen.live(&[Line::of("Starting claude …", Tone::Dim)], None)?;
-    let Started { session, watching } = launch.start().await?;
+    let started = tokio::select! {
+        biased;
+        () = wants_to_end(&mut keyboard) => None,
+        started = launch.start() => Some(started?),
+    };
+    let Some(Started { session, watching }) = started else {
+        screen.clear_live()?;
+        return Ok(Ending::Interrupted);
+    };
     let Session {
         handle,
         events,
@@ -159,6 +173,15 @@ async fn at_terminal(
     ending
 }
 
+/// Waits until the person gives up before there is anything to interrupt.
+async fn wants_to_end(keyboard: &mut Keyboard) {
+    use term::keys::{Input, Key};
+    while !matches!(
+        keyboard.next().await,
+        Input::Closed | Input::Key(Key::Ctrl('c'))
+    ) {}
+}
+
 async fn unattended(
     arguments: Arguments,
     setup: Setup,
@@ -179,7 +202,11 @@ async fn unattended(
     }
     let mut signals = Signals::listen()?;
     launch.recorder = recorder(arguments.record.as_deref())?;
-    let Started { session, watching } = launch.start().await?;
+    let Started { session, watching } = tokio::select! {
+        biased;
+        told = signals.next() => return Ok(told.ending()),
+        started = launch.start() => started?,
+    };
     let width = match io::stdout().is_terminal() {
         true => usize::from(Size::of_terminal().columns),
         false => 100,

@@ -3,6 +3,8 @@
 //! Owns the listening, from before the agent is started, so that none is missed while it starts or while something is
 //! printed. At a terminal the keyboard listens instead.
 
+use super::ending::Ending;
+
 /// What a signal says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Told {
@@ -10,6 +12,16 @@ pub(crate) enum Told {
     Interrupt,
     /// End.
     End,
+}
+
+impl Told {
+    /// How a run ends that it was told to before it began.
+    pub(crate) fn ending(self) -> Ending {
+        match self {
+            Told::Interrupt => Ending::Interrupted,
+            Told::End => Ending::Terminated,
+        }
+    }
 }
 
 /// Listens from its making on.

@@ -174,3 +174,21 @@ reply
     assert_eq!(ends[0]["outcome"], "terminated");
     stage.until_nothing_runs();
 }
+
+/// A hook of the person runs, one of a folder that nobody trusts does not.
+pub(crate) fn what_an_untrusted_folder_would_start_does_not_run(which: Which) {
+    let Some(stage) = Stage::new(which, "reply\n  say \"Hello.\"\n") else {
+        return;
+    };
+    let hook = |command: &str| {
+        format!(
+            r#"{{"hooks":{{"SessionStart":[{{"hooks":[{{"type":"command","command":{command:?}}}]}}]}}}}"#
+        )
+    };
+    let stage = stage
+        .home_file(".claude/settings.json", &hook("echo ran > of-the-person"))
+        .file(".claude/settings.json", &hook("echo ran > of-the-folder"));
+    stage.run(&["Greet me"]).is(0).warns("are left out");
+    assert_eq!(stage.line_in("of-the-person"), "ran");
+    assert_eq!(stage.read("of-the-folder"), None);
+}

@@ -9,6 +9,7 @@
 mod every_cli;
 mod modes;
 mod ndjson;
+mod page;
 mod recording;
 mod rules;
 mod signals;
@@ -16,48 +17,46 @@ mod stage;
 mod starting;
 mod text;
 
-/// What must hold on each CLI.
+/// The tests of [`every_cli`] in a module for each CLI.
 macro_rules! on_every_cli {
-    ($($module:ident $which:expr;)*) => {
-        $(
-            mod $module {
-                use crate::every_cli;
-                use crate::stage::Which;
-
-                const WHICH: Which = $which;
-
+    ($($module:ident: $which:expr;)* => $tests:tt) => {
+        $(on_every_cli!(@one $module, $which, $tests);)*
+    };
+    (@one $module:ident, $which:expr, [$($name:ident,)*]) => {
+        mod $module {
+            use crate::stage::Which;
+            $(
                 #[test]
-                fn every_call_of_a_mixed_scenario_has_one_decision_with_a_verdict() {
-                    every_cli::every_call_of_a_mixed_scenario_has_one_decision_with_a_verdict(WHICH);
+                fn $name() {
+                    crate::every_cli::$name($which);
                 }
-
-                #[test]
-                fn hands_off_opens_neither_what_is_denied_nor_what_is_protected() {
-                    every_cli::hands_off_opens_neither_what_is_denied_nor_what_is_protected(WHICH);
-                }
-
-                #[test]
-                fn in_plan_mode_yes_writes_nothing_before_the_plan_is_approved() {
-                    every_cli::in_plan_mode_yes_writes_nothing_before_the_plan_is_approved(WHICH);
-                }
-
-                #[test]
-                fn a_conversation_goes_on() {
-                    every_cli::a_conversation_goes_on(WHICH);
-                }
-
-                #[test]
-                fn the_end_of_a_run_is_the_end_of_its_commands() {
-                    every_cli::the_end_of_a_run_is_the_end_of_its_commands(WHICH);
-                }
-            }
-        )*
+            )*
+        }
     };
 }
 
 on_every_cli! {
-    scripted Which::Scripted;
-    v2_1_325 Which::Real("2.1.325");
-    v2_1_62 Which::Real("2.1.62");
-    v2_0_75 Which::Real("2.0.75");
+    scripted: Which::Scripted;
+    => [
+        every_call_of_a_mixed_scenario_has_one_decision_with_a_verdict,
+        hands_off_opens_neither_what_is_denied_nor_what_is_protected,
+        in_plan_mode_yes_writes_nothing_before_the_plan_is_approved,
+        a_conversation_goes_on,
+        the_end_of_a_run_is_the_end_of_its_commands,
+    ]
+}
+
+// The scripted CLI runs no hooks of settings, so one test more.
+on_every_cli! {
+    v2_1_325: Which::Real("2.1.325");
+    v2_1_62: Which::Real("2.1.62");
+    v2_0_75: Which::Real("2.0.75");
+    => [
+        every_call_of_a_mixed_scenario_has_one_decision_with_a_verdict,
+        hands_off_opens_neither_what_is_denied_nor_what_is_protected,
+        in_plan_mode_yes_writes_nothing_before_the_plan_is_approved,
+        a_conversation_goes_on,
+        what_an_untrusted_folder_would_start_does_not_run,
+        the_end_of_a_run_is_the_end_of_its_commands,
+    ]
 }

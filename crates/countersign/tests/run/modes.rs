@@ -223,6 +223,8 @@ fn rules_only_allows_what_a_rule_allows_and_refuses_the_rest() {
         .is(3);
     assert_eq!(ran.decisions(), ["Bash allow policy", "Bash deny nobody"]);
     assert!(stage.read("a").is_some() && stage.read("b").is_none());
+    let both = ["--yes", "--mode", "rules-only", "say hello"];
+    stage.run(&both).is(2).warns("say the opposite");
 }
 
 #[test]

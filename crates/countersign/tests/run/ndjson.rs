@@ -185,3 +185,59 @@ fn what_is_piped_in_is_a_prompt_and_nobody_is_asked() {
         .is(3);
     assert_eq!(ran.decisions(), ["AskUserQuestion deny nobody"]);
 }
+
+#[test]
+fn the_last_line_says_how_it_ended_also_when_the_agent_died() {
+    let scenario = "turn\n  say \"Let me look.\"\n  exit 7\n";
+    let stage = Stage::new(Which::Scenario, scenario).unwrap();
+    let ran = stage.run(&["--json", "Go"]).is(1);
+    let last = end(&ran);
+    assert_eq!(
+        (&last["outcome"], &last["exit_code"]),
+        (&"failed".into(), &7.into())
+    );
+    ran.warns("exit code 7");
+    let stage = Stage::new(Which::Scenario, "turn\n  say \"Hm\"\n  crash\n").unwrap();
+    let ran = stage.run(&["--json", "Go"]).is(1);
+    assert_eq!(end(&ran)["signal"], 9);
+}
+
+#[test]
+fn a_line_of_the_agent_that_is_no_json_breaks_nothing() {
+    let scenario = r#"turn
+  say "one"
+  noise "Warning: no JSON"
+  raw {"type":"assistant", oops
+  rawbytes "\xff\xfe\n"
+  say "two"
+"#;
+    let stage = Stage::new(Which::Scenario, scenario).unwrap();
+    let ran = stage.run(&["--json", "Go"]).is(0);
+    let notices = ran.typed("countersign_notice");
+    let texts: Vec<&str> = notices
+        .iter()
+        .filter_map(|notice| notice["text"].as_str())
+        .collect();
+    assert!(
+        texts.iter().any(|text| text.contains("Warning: no JSON")),
+        "{texts:?}"
+    );
+    assert!(texts.iter().any(|text| text.contains("oops")), "{texts:?}");
+    assert_eq!(ran.typed("assistant").len(), 2);
+    let half = "turn\n  say \"one\"\n  crash mid-line\n";
+    let stage = Stage::new(Which::Scenario, half).unwrap();
+    end(&stage.run(&["--json", "Go"]).is(1));
+}
+
+#[test]
+fn a_call_that_the_cli_settles_by_itself_has_its_line_and_a_verdict() {
+    let settings = r#"{"permissions":{"deny":["Bash(touch:*)"]}}"#;
+    let stage = Stage::new(Which::Plain, "").unwrap();
+    let stage = stage.home_file(".claude/settings.json", settings);
+    let ran = stage.run(&["--json", "--yes", "run `touch a`"]).is(0);
+    let decided = ran.typed("countersign_decision");
+    assert_eq!(decided.len(), 1);
+    assert_eq!(decided[0]["decision"], "deny");
+    assert_eq!(decided[0]["verdict"]["effect"], "deny");
+    assert_eq!(stage.read("a"), None);
+}

@@ -82,4 +82,15 @@ fn what_is_logged_holds_no_secret() {
         "{logged}"
     );
     assert!(!logged.contains('\x1b'), "{logged}");
+    for word in ["the agent was started", "the agent ended"] {
+        assert!(logged.contains(word), "no {word:?} in:\n{logged}");
+    }
+}
+
+#[test]
+fn a_recording_is_only_made_once_there_is_something_to_record() {
+    let stage = Stage::new(Which::Plain, "").unwrap();
+    let record = stage.aside("wire.ndjson");
+    stage.run(&["--record", &record]).is(1);
+    stage.run(&["--record", &record, "say hello"]).is(0);
 }

@@ -131,21 +131,38 @@ fn settings_of_the_flag_are_merged_denied_by_the_cli_and_weighed_here() {
 fn what_an_untrusted_folder_allows_does_not_count_and_what_it_denies_does() {
     let settings =
         r#"{"permissions":{"allow":["Bash(touch:*)","Bash(ls)"],"deny":["Bash(echo:*)"]}}"#;
-    let stage = Stage::with(Which::Plain, "", &[NOTE]).unwrap();
+    let stage = Stage::new(Which::Plain, "").unwrap();
     let stage = stage.file(".claude/settings.json", settings);
     let ran = stage
         .run(&["--json", "run `touch b`, then run `echo a`"])
         .is(3);
     let ran = ran
-        .warns("2 allow rules of this folder do not count")
-        .warns("countersign run");
-    assert_eq!(ran.decisions(), ["Bash deny nobody", "Bash deny policy"]);
+        .warns("allow rules of this folder do not count (2)")
+        .warns("run `countersign run` in a terminal there once");
+    let decided = ran.decisions();
+    assert_eq!(decided[0], "Bash deny nobody");
+    assert!(decided[1].starts_with("Bash deny"), "{decided:?}");
     assert_eq!(stage.read("b"), None);
-    // Nor are its hooks, servers and agents read.
-    assert_eq!(
-        value_of(&flags(&stage), "--setting-sources").as_deref(),
-        Some("user")
-    );
+}
+
+#[test]
+fn what_an_untrusted_folder_would_start_is_not_even_read() {
+    let hook =
+        r#"{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch pwned"}]}]}}"#;
+    let server = r#"{"mcpServers":{"own":{"command":"touch","args":["pwned"]}}}"#;
+    for (file, content) in [
+        (".claude/settings.json", hook),
+        (".claude/settings.local.json", hook),
+        (".mcp.json", server),
+    ] {
+        let stage = Stage::with(Which::Plain, "", &[NOTE])
+            .unwrap()
+            .file(file, content);
+        let ran = stage.run(&["--yes", "say hello"]).is(0);
+        ran.warns("programs of its own").warns("are left out");
+        let sources = value_of(&flags(&stage), "--setting-sources");
+        assert_eq!(sources.as_deref(), Some("user"), "{file}");
+    }
 }
 
 #[test]
@@ -166,6 +183,21 @@ fn what_a_trusted_folder_allows_counts() {
         (vec!["Bash allow policy".to_owned()], "")
     );
     assert_eq!(value_of(&flags(&stage), "--setting-sources"), None);
+}
+
+#[test]
+fn settings_are_the_file_that_stands_where_the_person_is() {
+    let deny = |command: &str| format!(r#"{{"permissions":{{"deny":["Bash({command})"]}}}}"#);
+    let stage = Stage::with(Which::Plain, "", &[NOTE]).unwrap();
+    let stage = stage
+        .file("s.json", &deny("ls"))
+        .file("inner/s.json", &deny("pwd"));
+    let words = "run `ls`, then run `pwd`";
+    let flags = ["--json", "--yes", "-C", "inner", "--settings", "s.json"];
+    let ran = stage.run(&[&flags[..], &[words]].concat()).is(0);
+    let decided = ran.decisions();
+    assert!(decided[0].starts_with("Bash deny"), "{decided:?}");
+    assert_eq!(decided[1], "Bash allow yes");
 }
 
 #[test]

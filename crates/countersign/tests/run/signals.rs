@@ -89,3 +89,17 @@ fn an_agent_that_does_not_want_to_end_is_ended() {
     );
     stage.until_nothing_runs();
 }
+
+#[test]
+fn a_signal_while_the_agent_starts_ends_it() {
+    let scenario =
+        "reply never initialize\nignore eof\nstart\n  spawn \"echo started > began; sleep 300\"\n";
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let stage = Stage::new(Which::Scenario, scenario).unwrap();
+        let going = stage.start(&["--json", "Go"]);
+        stage.line_in("began");
+        going.signal(signal);
+        going.ended().is(code);
+        stage.until_nothing_runs();
+    }
+}

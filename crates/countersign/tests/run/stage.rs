@@ -245,6 +245,26 @@ impl Stage {
         Going::of(self.countersign().args(args)).ended()
     }
 
+    /// A line as a person types it, in the project.
+    #[track_caller]
+    pub(crate) fn shell(&self, line: &str) -> Ran {
+        let mut command = Command::new("/bin/sh");
+        let folder = Path::new(env!("CARGO_BIN_EXE_countersign"))
+            .parent()
+            .unwrap();
+        let path = format!("{}:/usr/bin:/bin", folder.display());
+        command
+            .env_clear()
+            .envs(self.env.iter().cloned())
+            .env("PATH", path);
+        command
+            .current_dir(self.project())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Going::of(command.args(["-c", line])).ended()
+    }
+
     /// Waits until a file of the project has a line in it, and gives that.
     #[track_caller]
     pub(crate) fn line_in(&self, name: &str) -> String {

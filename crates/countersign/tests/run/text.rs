@@ -32,6 +32,11 @@ reply
         assert!(ran.out.contains(text), "no {text:?} in:\n{}", ran.out);
     }
     assert_eq!(ran.err, "");
+    assert!(
+        ran.out.lines().all(|line| line.trim_end() == line),
+        "{:?}",
+        ran.out
+    );
 }
 
 #[test]
@@ -79,6 +84,7 @@ fn without_a_prompt_nothing_is_started() {
         assert_eq!(ran.out, "");
         ran.warns("say what the agent is to do");
     }
+    stage.run(&[" "]).is(1).warns("the prompt is empty");
     assert_eq!(stage.read("started"), None);
     stage.run(&["say hello"]).is(0);
     assert!(stage.read("started").is_some());

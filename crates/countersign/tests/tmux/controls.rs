@@ -34,6 +34,10 @@ fn ctrl_c_interrupts_the_turn_and_twice_ends_the_run(which: Which, size: Size) {
     stage.see("interrupted");
     stage.idle();
     picture!(stage, "interrupted", size);
+    stage.write("x");
+    stage.see("› x");
+    stage.keys(&["BSpace"]);
+    stage.idle();
     stage.keys(&["C-c"]);
     stage.see("again ends the run");
     stage.keys(&["C-c"]);

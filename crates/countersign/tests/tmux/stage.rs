@@ -143,7 +143,7 @@ impl Set<'_> {
 impl Stage {
     fn start(&self, set: &Set<'_>, claude: &[OsString], env: &[(OsString, OsString)]) {
         let config = self.sandbox.root().join("tmux.conf");
-        let text = "set -g remain-on-exit on\nset -g status off\nset -g history-limit 5000\nset -s escape-time 0\n";
+        let text = "set -g status off\nset -g history-limit 5000\nset -s escape-time 0\n";
         std::fs::write(&config, text).unwrap();
         let words: Vec<String> = claude
             .iter()
@@ -164,7 +164,9 @@ impl Stage {
             &set.size.1.to_string(),
         ]);
         command.arg("-c").arg(self.sandbox.project());
-        command.args(["--", "/usr/bin/env", "-i"]);
+        // The shell waits for it: tmux itself does not always learn how what it started has ended.
+        let shell = "\"$@\"; printf '\\n(exit %s)\\n' $?; exec tail -f /dev/null";
+        command.args(["--", "/bin/sh", "-c", shell, "sh", "/usr/bin/env", "-i"]);
         for (name, value) in env {
             let mut pair = name.clone();
             pair.push("=");
@@ -274,19 +276,12 @@ impl Stage {
     /// Waits for the end and gives the exit code.
     #[track_caller]
     pub(crate) fn ended(&self) -> i32 {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let state = self.tmux(&["display-message", "-p", "#{pane_dead} #{pane_dead_status}"]);
-            if let Some(code) = state.trim().strip_prefix("1 ") {
-                return code.parse().unwrap();
-            }
-            assert!(
-                Instant::now() < deadline,
-                "it does not end; there is:\n{}",
-                self.screen()
-            );
-            std::thread::sleep(LOOK);
-        }
+        let code = |screen: &str| {
+            let (_, rest) = screen.split_once("(exit ")?;
+            rest.split_once(')')?.0.parse().ok()
+        };
+        self.until("the end", |screen| code(screen).is_some());
+        code(&self.scrollback()).unwrap()
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -120,6 +120,10 @@ impl Parser<'_> {
                         return Ok(Body::Test(words));
                     }
                 }
+                // An operator such as `-n` wants a word.
+                Some(Kind::Control("&&" | "||")) if words.last().is_some_and(is_operator) => {
+                    return Err(self.unexpected());
+                }
                 Some(Kind::Control("&&" | "||") | Kind::Newline) => self.at += 1,
                 Some(Kind::Control("(" | ")")) if !is_pattern && self.stands_alone() => {
                     self.at += 1
@@ -161,4 +165,10 @@ impl Parser<'_> {
             body: Box::new(body),
         })
     }
+}
+
+/// Whether a word of a test is `-n` or the like.
+fn is_operator(word: &Placed) -> bool {
+    let text = word.piece.word.literal().filter(|_| word.piece.bare);
+    text.is_some_and(|text| text.len() == 2 && text.starts_with('-'))
 }

@@ -411,7 +411,12 @@ impl Reader {
         if self.out.commands.len() >= MOST_COMMANDS {
             return self.unclear("it has too many commands");
         }
-        let is_alone = words.len() == 1 && words[0].literal() == Some("coproc");
+        // Words of the grammar that stand before a command: alone, most of what follows cannot be parsed.
+        let is_option = |word: &Word| word.shown().starts_with('-');
+        let is_alone = matches!(
+            words.first().and_then(Word::literal),
+            Some("coproc" | "time")
+        ) && words[1..].iter().all(is_option);
         if words.is_empty() || is_alone {
             return self.unclear("a wrapper has nothing to run");
         }
