@@ -13,7 +13,10 @@ use crate::ruin;
 /// Why this act is for a person alone, if it is.
 pub(crate) fn guarded(act: &Act, place: &Place<'_>) -> Option<String> {
     match act {
-        Act::File { target, touch } => closed(target, *touch, place),
+        Act::File { target, touch } => {
+            let of_system = (*touch == Touch::Write).then(|| system(target)).flatten();
+            closed(target, *touch, place).or(of_system)
+        }
         Act::Search { folder, .. } => closed(folder, Touch::Read, place),
         Act::Run(simple) if ruin::takes_the_unknown(simple) => {
             Some("No rule takes this away: what it takes is not known before it runs.".to_owned())
@@ -21,6 +24,22 @@ pub(crate) fn guarded(act: &Act, place: &Place<'_>) -> Option<String> {
         Act::Name(named) => name(named, place),
         Act::Run(_) | Act::Fetch { .. } | Act::Use => None,
     }
+}
+
+/// Where the programs of the system stand. A command may name one to run it; to write there is another matter.
+const PROGRAMS: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
+
+fn system(target: &Target) -> Option<String> {
+    let stands_in = |folder: &str| {
+        let real = target.real.as_deref();
+        target.lexical.starts_with(folder) || real.is_some_and(|real| real.starts_with(folder))
+    };
+    PROGRAMS.iter().any(|folder| stands_in(folder)).then(|| {
+        format!(
+            "No rule opens this path: `{}` belongs to the system.",
+            target.shown
+        )
+    })
 }
 
 fn closed(target: &Target, touch: Touch, place: &Place<'_>) -> Option<String> {

@@ -28,6 +28,7 @@ fn set(which: Which, size: Size) -> Set<'static> {
         model: TOUCH,
         args: &["Make a file"],
         files: &[],
+        home: &[],
         env: &[],
     }
 }

@@ -24,6 +24,7 @@ fn ctrl_c_interrupts_the_turn_and_twice_ends_the_run(which: Which, size: Size) {
         model: SLOW,
         args,
         files: &[],
+        home: &[],
         env: &[],
     })
     .open() else {
@@ -59,6 +60,7 @@ reply when "First"
         model: TALK,
         args: &["First"],
         files: &[],
+        home: &[],
         env: &[],
     };
     let Some(stage) = set.open() else { return };
@@ -94,6 +96,7 @@ reply
         model: NEVER,
         args,
         files: &[],
+        home: &[],
         env: &[],
     })
     .open() else {
@@ -120,6 +123,7 @@ reply
         model: LIST,
         args: &["List"],
         files,
+        home: &[],
         env: &[],
     })
     .open() else {

@@ -30,6 +30,7 @@ fn open(which: Which, size: Size, model: &str, env: &[(&str, &str)]) -> Option<S
         model,
         args: &["--mode", "plan", "Plan it"],
         files: &[],
+        home: &[],
         env,
     }
     .open()?;

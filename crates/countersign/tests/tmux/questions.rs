@@ -3,7 +3,11 @@
 use crate::stage::{Set, Size, Which};
 use crate::{on_both, picture};
 
-on_both!(questions_are_menus, a_question_may_be_left_unanswered);
+on_both!(
+    questions_are_menus,
+    a_question_may_be_left_unanswered,
+    a_server_asks_by_a_form
+);
 
 const ASK: &str = r#"
 reply
@@ -19,6 +23,7 @@ fn set(which: Which, size: Size) -> Set<'static> {
         model: ASK,
         args: &["Ask me"],
         files: &[],
+        home: &[],
         env: &[],
     }
 }
@@ -58,4 +63,74 @@ fn a_question_may_be_left_unanswered(which: Which, size: Size) {
         "{}",
         stage.scrollback()
     );
+}
+
+/// A server that asks for a name when its tool is called, and keeps what it is told.
+const SERVER: &str = r#"
+while IFS= read -r line; do
+  id=$(sed -n 's/.*"id":\([0-9]*\).*/\1/p' <<<"$line")
+  case $line in
+    *'"method":"initialize"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"calc","version":"1"}}}\n' "$id" ;;
+    *'"method":"tools/list"'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"ask","description":"Asks","inputSchema":{"type":"object"}}]}}\n' "$id" ;;
+    *'"method":"tools/call"'*) call=$id
+      printf '{"jsonrpc":"2.0","id":900,"method":"elicitation/create","params":{"message":"Who are you?","requestedSchema":{"type":"object","properties":{"name":{"type":"string","title":"Your name"}},"required":["name"]}}}\n' ;;
+    *'"id":900'*) printf '{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"noted"}]}}\n' "$call"
+      printf '%s\n' "$line" > "$HOME/told.json" ;;
+  esac
+done
+"#;
+
+const SERVERS: &str =
+    r#"{"mcpServers":{"calc":{"command":"/bin/bash","args":["${home}/server.sh"]}}}"#;
+
+fn a_server_asks_by_a_form(which: Which, size: Size) {
+    // The scripted CLI starts no servers: there the scenario asks.
+    const SCENARIO: &str = r#"
+turn
+  elicit calc "Who are you?" {"type":"object","properties":{"name":{"type":"string","title":"Your name"}},"required":["name"]}
+  say "Good day."
+"#;
+    const CALL: &str = r#"
+reply
+  tool mcp__calc__ask {}
+reply
+  say "Good day."
+"#;
+    let model = match which {
+        Which::Scripted => SCENARIO,
+        Which::Real(_) => CALL,
+    };
+    let home = &[("server.sh", SERVER), (".claude.json", SERVERS)];
+    let args = &["--allow", "mcp__calc", "Ask me"];
+    let set = Set {
+        which,
+        size,
+        model,
+        args,
+        files: &[],
+        home,
+        env: &[],
+    };
+    let Some(stage) = set.open() else { return };
+    stage.asked("Your name");
+    assert!(
+        stage
+            .scrollback()
+            .contains("The server `calc` asks you something.")
+    );
+    stage.write("someone");
+    stage.keys(&["Enter"]);
+    stage.until("the review", |screen| {
+        screen.contains("someone") && !screen.contains("one moment")
+    });
+    stage.keys(&["Enter"]);
+    stage.see("Good day.");
+    stage.idle();
+    if let Which::Real(_) = which {
+        let told = std::fs::read_to_string(stage.home().join("told.json")).unwrap();
+        assert!(
+            told.contains("accept") && told.contains("someone"),
+            "{told}"
+        );
+    }
 }

@@ -43,12 +43,14 @@ pub(crate) const NARROW: Size = (40, 16);
 pub(crate) struct Set<'a> {
     pub(crate) which: Which,
     pub(crate) size: Size,
-    /// What the model says.
+    /// What the model says. For the scripted CLI it may be a whole scenario, which begins with `turn`.
     pub(crate) model: &'a str,
     /// Arguments of `countersign run`.
     pub(crate) args: &'a [&'a str],
     /// Files of the project.
     pub(crate) files: &'a [(&'a str, &'a str)],
+    /// Files of the home; `${home}` in them is its path.
+    pub(crate) home: &'a [(&'a str, &'a str)],
     /// Variables beside the sandbox's own.
     pub(crate) env: &'a [(&'a str, &'a str)],
 }
@@ -73,6 +75,10 @@ impl Set<'_> {
         let sandbox = Sandbox::create(RunAs::Caller).unwrap();
         for (name, content) in self.files {
             sandbox.write(name, content).unwrap();
+        }
+        for (name, content) in self.home {
+            let content = content.replace("${home}", &sandbox.home().to_string_lossy());
+            std::fs::write(sandbox.home().join(name), content).unwrap();
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -118,6 +124,16 @@ impl Set<'_> {
         vars: Vars,
     ) -> Option<Backstage> {
         match self.which {
+            Which::Scripted if self.model.trim_start().starts_with("turn") => {
+                let command = [env!("CARGO_BIN_EXE_countersign"), "rehearse", "cli"]
+                    .map(OsString::from)
+                    .into();
+                let scenario = (
+                    "COUNTERSIGN_SCENARIO_TEXT".to_owned(),
+                    self.model.to_owned(),
+                );
+                Some((command, None, vec![scenario]))
+            }
             Which::Scripted => {
                 let script = sandbox.root().join("model.txt");
                 std::fs::write(&script, self.model).unwrap();
