@@ -55,13 +55,20 @@ fn alone_it_says_what_can_be_done() {
     let output = countersign(&[]).output().unwrap();
     assert!(output.status.success());
     let overview = text(&output.stdout);
-    for command in [" wire check ", " rehearse cli ", " rehearse model "] {
+    for command in [
+        " run ",
+        " policy explain ",
+        " wire check ",
+        " rehearse cli ",
+        " rehearse model ",
+    ] {
         let command = format!("{}{command}", env!("CARGO_BIN_EXE_countersign"));
         assert!(overview.contains(&command), "{overview}");
     }
     // What it tells people to type must exist.
     for file in overview
         .split_whitespace()
+        .map(|word| word.trim_matches('\''))
         .filter(|word| word.contains('/') && word.contains('.'))
     {
         assert!(root().join(file).exists(), "{file}");
