@@ -34,6 +34,14 @@ macro_rules! on_both {
                 }
             )*
         }
+        mod v2_1_325_large {
+            $(
+                #[test]
+                fn $name() {
+                    super::$name(crate::stage::Which::Real("2.1.325"), crate::stage::LARGE);
+                }
+            )*
+        }
         mod large {
             $(
                 #[test]
