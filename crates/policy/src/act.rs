@@ -95,7 +95,12 @@ pub fn acts(call: &Call, place: &Place<'_>) -> Acts {
         tool => match call.input.is_object() {
             true => {
                 let mut acts = Acts::only(Act::Use);
-                acts.list.extend(named_in(&call.input, tool, place));
+                match named_in(&call.input, tool, place) {
+                    Some(names) => acts.list.extend(names),
+                    None => acts
+                        .unclear
+                        .push("its input holds more than is looked through".to_owned()),
+                }
                 acts
             }
             false => unreadable("the input of the call cannot be read"),

@@ -256,10 +256,13 @@ impl<'a> Case<'a> {
         let is_shell = matches!(self.call.tool.as_str(), "Bash" | "Monitor" | "PowerShell");
         rule.matcher.tool == todays_name(&self.call.tool)
             || (is_shell
-                && matches!(
+                && (matches!(
                     rule.matcher.content,
                     crate::rule::Content::Command(_) | crate::rule::Content::Path(_)
-                ))
+                ) || matches!(
+                    rule.matcher.tool.as_str(),
+                    "Bash" | "Read" | "Edit" | "Write"
+                )))
     }
 
     fn protected(&self) -> Option<Verdict> {

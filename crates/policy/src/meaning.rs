@@ -13,7 +13,7 @@ use crate::fit::Fit;
 use crate::path::{PathPattern, Target, Touch};
 use crate::place::Place;
 use crate::rule::{Content, Matcher, todays_name};
-use crate::shell::Side;
+use crate::shell::{Side, Word};
 
 /// Whether `matcher` means this act of this call.
 pub(crate) fn means(
@@ -24,7 +24,7 @@ pub(crate) fn means(
     side: Side,
 ) -> Fit {
     match &matcher.content {
-        Content::Whole => means_whole(matcher, call, act, side),
+        Content::Whole => means_whole(matcher, call, act, place, side),
         Content::Command(pattern) => match act {
             Act::Run(simple) if side == Side::Allow && is_git_elsewhere(simple, place) => Fit::No,
             Act::Run(simple) if is_shell(&matcher.tool, &call.tool, side) => {
@@ -51,32 +51,61 @@ fn is_shell(rule: &str, tool: &str, side: Side) -> bool {
     rule == tool || (side == Side::Restrict && matches!(tool, "Bash" | "Monitor"))
 }
 
-fn means_whole(matcher: &Matcher, call: &Call, act: &Act, side: Side) -> Fit {
+fn means_whole(matcher: &Matcher, call: &Call, act: &Act, place: &Place<'_>, side: Side) -> Fit {
     let tool = todays_name(&call.tool);
     if means_tool(&matcher.tool, tool) {
         return Fit::Yes;
     }
     // To forbid a tool that writes files is to forbid writing files, whoever does it.
-    let does_the_same = side == Side::Restrict
-        && match (matcher.tool.as_str(), act) {
-            (
-                "Edit" | "Write",
-                Act::File {
-                    touch: Touch::Write,
-                    ..
-                },
-            ) => true,
-            (
-                "Read",
-                Act::File {
-                    touch: Touch::Read, ..
-                },
-            ) => true,
-            ("Read", Act::Search { shows_contents, .. }) => *shows_contents,
-            ("Bash", Act::Run(_)) => true,
-            _ => false,
-        };
-    Fit::certain(does_the_same)
+    match side {
+        Side::Allow => Fit::No,
+        Side::Restrict => does_the_same(&matcher.tool, act, place),
+    }
+}
+
+/// Commands whose work is to write files.
+const WRITERS: [&str; 16] = [
+    "tee", "cp", "mv", "ln", "install", "touch", "mkdir", "rmdir", "rm", "dd", "truncate", "patch",
+    "sed", "rsync", "unlink", "shred",
+];
+
+/// Whether an act does what a forbidden tool would do, or may do it.
+fn does_the_same(tool: &str, act: &Act, place: &Place<'_>) -> Fit {
+    match (tool, act) {
+        (
+            "Edit" | "Write",
+            Act::File {
+                touch: Touch::Write,
+                ..
+            },
+        ) => Fit::Yes,
+        (
+            "Read",
+            Act::File {
+                touch: Touch::Read, ..
+            },
+        ) => Fit::Yes,
+        ("Read", Act::Search { shows_contents, .. }) => Fit::certain(*shows_contents),
+        ("Bash", Act::Run(_)) => Fit::Yes,
+        ("Edit" | "Write" | "Read", Act::Run(simple)) if simple.hides.is_some() => {
+            Fit::Maybe("code that is handed to a program may touch any file".to_owned())
+        }
+        ("Edit" | "Write", Act::Run(simple)) => match simple.words.first() {
+            Some(Word::Literal(program))
+                if WRITERS.contains(&program.rsplit('/').next().unwrap_or(program)) =>
+            {
+                Fit::Maybe(format!("`{program}` writes files"))
+            }
+            _ => Fit::No,
+        },
+        ("Read", Act::Name(named)) => match &named.what {
+            NamedWhat::Path(target) if place.disk.exists(&target.lexical) => {
+                Fit::Maybe(format!("`{}` may be read", target.shown))
+            }
+            _ => Fit::No,
+        },
+        _ => Fit::No,
+    }
 }
 
 /// `mcp__srv` means every tool of the server, `*` any run of characters.

@@ -96,16 +96,19 @@ pub(crate) fn named(simple: &Simple, place: &Place<'_>) -> Vec<Act> {
 }
 
 /// Texts of an input that are looked at.
-const MOST_TEXTS: usize = 64;
+const MOST_TEXTS: usize = 512;
 /// The longest that may be a path.
 const LONGEST: usize = 4096;
 /// How deep an input is looked into.
-const DEEPEST: usize = 4;
+const DEEPEST: usize = 8;
 
 /// What the input of a tool may name, of which nothing else is known: whatever looks like a path or is there.
-pub(crate) fn named_in(input: &Value, tool: &str, place: &Place<'_>) -> Vec<Act> {
+/// `None` where there is more than is looked at.
+pub(crate) fn named_in(input: &Value, tool: &str, place: &Place<'_>) -> Option<Vec<Act>> {
     let mut texts = Vec::new();
-    gather(input, DEEPEST, &mut texts);
+    if !gather(input, DEEPEST, &mut texts) {
+        return None;
+    }
     let touch = match profile::changes_something(tool) {
         true => Touch::Write,
         false => Touch::Read,
@@ -121,26 +124,28 @@ pub(crate) fn named_in(input: &Value, tool: &str, place: &Place<'_>) -> Vec<Act>
             is_taken: false,
         })
     });
-    names.map(Act::Name).collect()
+    Some(names.map(Act::Name).collect())
 }
 
-fn gather<'a>(value: &'a Value, depth: usize, texts: &mut Vec<&'a str>) {
-    if texts.len() >= MOST_TEXTS {
-        return;
-    }
+/// Whether all of it was looked at.
+fn gather<'a>(value: &'a Value, depth: usize, texts: &mut Vec<&'a str>) -> bool {
     match value {
-        Value::String(text) => {
-            let may_be_one = !text.is_empty() && text.len() <= LONGEST && !text.contains('\n');
-            texts.extend(may_be_one.then_some(text.as_str()));
+        Value::String(text) => take(text, texts),
+        Value::Array(items) => depth > 0 && items.iter().all(|item| gather(item, depth - 1, texts)),
+        Value::Object(fields) => {
+            depth > 0
+                && fields
+                    .iter()
+                    .all(|(name, field)| take(name, texts) && gather(field, depth - 1, texts))
         }
-        Value::Array(items) if depth > 0 => {
-            items.iter().for_each(|item| gather(item, depth - 1, texts))
-        }
-        Value::Object(fields) if depth > 0 => fields
-            .values()
-            .for_each(|field| gather(field, depth - 1, texts)),
-        _ => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
     }
+}
+
+fn take<'a>(text: &'a str, texts: &mut Vec<&'a str>) -> bool {
+    let may_be_one = !text.is_empty() && text.len() <= LONGEST && !text.contains('\n');
+    texts.extend(may_be_one.then_some(text));
+    texts.len() <= MOST_TEXTS
 }
 
 fn what_is_named(word: &Word, folder: Option<&Path>, place: &Place<'_>) -> NamedWhat {

@@ -191,6 +191,13 @@ impl Batch {
             (Form::Json, Event::TooLong { bytes }) => {
                 self.notice(&format!("a line of {bytes} bytes was passed over"))?
             }
+            (_, Event::Lagged { events, .. }) => {
+                let text = format!("{events} lines came too fast to be passed on");
+                match self.form {
+                    Form::Json => self.notice(&text)?,
+                    Form::Text { .. } => self.print(&[Line::of(text, Tone::Warn)])?,
+                }
+            }
             (Form::Text { .. }, Event::Message(frame)) => {
                 let lines = match frame.message() {
                     Ok(message) => self.feed.take(&message, self.started.elapsed()),

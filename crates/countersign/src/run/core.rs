@@ -1,7 +1,8 @@
 //! What every way of running an agent does with its events and questions.
 //!
 //! Owns the agent's handle, the desk and the ledger of one run. The terminal, the plain text and the NDJSON are shells
-//! around this. Invariant: whatever becomes of a question, an entry says so.
+//! around this. Invariant: whatever becomes of a question about a
+//! call that is answered here, an entry says so.
 
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -62,11 +63,20 @@ impl Open {
 }
 
 /// What is to be done after a decision, beside telling it.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) enum After {
+    #[default]
     Nothing,
     /// A fresh conversation begins with this message.
     StartAfresh(String),
+}
+
+/// What a decision changes once it is given.
+#[derive(Debug, Default)]
+struct Upshot {
+    plans: Option<bool>,
+    profile: Option<Profile>,
+    after: After,
 }
 
 pub(crate) fn now() -> Timestamp {
@@ -135,7 +145,9 @@ impl Core {
             Ok(CliMessage::System(message)) => {
                 match message {
                     SystemMessage::Init(init) => self.begins(&init.tools),
-                    SystemMessage::Status(_) => self.desk.mode_told(),
+                    SystemMessage::Status(status) if status.permission_mode.is_some() => {
+                        self.desk.mode_told();
+                    }
                     _ => {}
                 }
                 Vec::new()
@@ -253,9 +265,9 @@ impl Core {
             by: By::Person,
             ..brief.entry.clone()
         };
-        let mut after = After::Nothing;
+        let mut upshot = Upshot::default();
         let decision = match choice {
-            Choice::Allow(allow) => match self.allow(&question, allow, &mut entry) {
+            Choice::Allow(allow) => match self.allow(&question, allow, &mut entry, &mut upshot) {
                 Ok(decision) => decision,
                 Err(why) => return Err((Open::Permission(question, brief), why)),
             },
@@ -266,7 +278,7 @@ impl Core {
                     false => Decision::deny(message),
                 }
             }
-            Choice::Plan(choice) => self.plan(&question, choice, &mut entry, &mut after),
+            Choice::Plan(choice) => self.plan(&question, choice, &mut entry, &mut upshot),
             Choice::Answers(answers) => answered(&question, &answers, &mut entry),
             Choice::Form(_) | Choice::Decline | Choice::Trust(_) => {
                 let message = "The person does not want to answer this now.".to_owned();
@@ -278,7 +290,18 @@ impl Core {
             true => Decided::Allow,
             false => Decided::Deny,
         };
-        Ok((Some(self.answer(question, decision, entry)), after))
+        let entry = self.answer(question, decision, entry);
+        // What was withdrawn meanwhile changes nothing.
+        if entry.decided == Decided::Withdrawn {
+            return Ok((Some(entry), After::Nothing));
+        }
+        if let Some(plans) = upshot.plans {
+            self.desk.planning(plans);
+        }
+        if let Some(profile) = upshot.profile {
+            self.desk.set_profile(profile);
+        }
+        Ok((Some(entry), upshot.after))
     }
 
     fn allow(
@@ -286,17 +309,14 @@ impl Core {
         question: &PermissionQuestion,
         allow: Allow,
         entry: &mut Entry,
+        upshot: &mut Upshot,
     ) -> Result<Decision, String> {
         if let Some(remember) = &allow.remember {
             self.remember(remember)?;
             entry.remembered.clone_from(&remember.rules);
         }
-        if allow.accept_edits {
-            self.desk.set_profile(Profile::Edits);
-        }
-        if matches!(question.subject(), Subject::EnterPlanMode) {
-            self.desk.planning(true);
-        }
+        upshot.profile = allow.accept_edits.then_some(Profile::Edits);
+        upshot.plans = matches!(question.subject(), Subject::EnterPlanMode).then_some(true);
         Ok(match allow.input {
             None => Decision::allow(),
             Some(input) => {
@@ -329,11 +349,11 @@ impl Core {
 
     /// A plan that was changed goes back with the approval where this version writes it; else it is said as feedback.
     fn plan(
-        &mut self,
+        &self,
         question: &PermissionQuestion,
         choice: PlanChoice,
         entry: &mut Entry,
-        after: &mut After,
+        upshot: &mut Upshot,
     ) -> Decision {
         let Subject::Plan(plan) = question.subject() else {
             return Decision::deny("The plan could not be read.");
@@ -364,18 +384,16 @@ impl Core {
                 plan.keep_planning(message)
             }
             Way::ClearContext => {
-                self.desk.planning(false);
-                self.desk.set_profile(Profile::Edits);
-                *after = After::StartAfresh(format!("Carry out this plan:\n\n{text}"));
+                upshot.plans = Some(false);
+                upshot.profile = Some(Profile::Edits);
+                upshot.after = After::StartAfresh(format!("Carry out this plan:\n\n{text}"));
                 let message = "The plan is carried out in a fresh conversation.".to_owned();
                 entry.message = Some(message.clone());
                 Decision::deny_and_stop(message)
             }
             way => {
-                self.desk.planning(false);
-                if way == Way::AcceptEdits {
-                    self.desk.set_profile(Profile::Edits);
-                }
+                upshot.plans = Some(false);
+                upshot.profile = (way == Way::AcceptEdits).then_some(Profile::Edits);
                 let decision = match choice.edited {
                     Some(edited) => {
                         entry.changed = Some(serde_json::json!({"plan": edited}));

@@ -29,7 +29,7 @@ use crate::term::spinner;
 use crate::term::style::{Line, Tone};
 
 /// A dialog that has just appeared takes no key for so long: it was meant for something else.
-const REST: Duration = Duration::from_millis(400);
+pub(crate) const REST: Duration = Duration::from_millis(400);
 
 /// How often the line that says what goes on is drawn anew.
 const TICK: Duration = Duration::from_millis(120);
@@ -157,15 +157,16 @@ impl Live {
     }
 
     async fn finish(&mut self) -> anyhow::Result<Ending> {
-        let lines = self.feed.finish();
-        self.print(&lines)?;
-        self.screen
-            .live(&[Line::of("Ending the agent …", Tone::Dim)], None)?;
         self.turn = None;
         self.shown = None;
         self.waiting.clear();
+        // A terminal that is gone must not keep the agent from being ended.
+        let ending = [Line::of("Ending the agent …", Tone::Dim)];
+        let _ = self.screen.live(&ending, None);
         let closed = self.core.handle.close().await;
         self.screen.clear_live()?;
+        let lines = self.feed.finish();
+        self.print(&lines)?;
         if let Some(id) = self.core.handle.session_id() {
             self.print(&[Line::of(
                 format!("Go on with: countersign run --resume {id}"),
@@ -329,7 +330,7 @@ impl Live {
                 return Ok(());
             }
             Input::Key(Key::Ctrl('c')) => {
-                self.interrupt();
+                self.interrupt()?;
                 return Ok(());
             }
             Input::Key(Key::Ctrl('z')) => {
@@ -468,7 +469,10 @@ impl Live {
         };
         let wanted_plan = mode == PermissionMode::Plan;
         if wanted_plan != is_planning {
-            self.core.handle.set_permission_mode(mode).await?;
+            if let Err(error) = self.core.handle.set_permission_mode(mode).await {
+                self.note = Some(Line::of(error.to_string(), Tone::Bad));
+                return Ok(());
+            }
             self.core.desk.planning(wanted_plan);
         }
         self.core.desk.set_profile(profile);
@@ -476,7 +480,7 @@ impl Live {
         Ok(())
     }
 
-    fn interrupt(&mut self) {
+    fn interrupt(&mut self) -> io::Result<()> {
         let is_typing = !self.editor.text().is_empty();
         match self.presses.press(
             Instant::now(),
@@ -496,8 +500,12 @@ impl Live {
                 tokio::spawn(async move { handle.interrupt().await });
             }
             Pressed::Warn => self.note = Some(Line::of("Ctrl-C again ends the run.", Tone::Dim)),
-            Pressed::Clear => self.editor.clear(),
+            Pressed::Clear => {
+                self.editor.clear();
+                return self.show_next();
+            }
         }
+        Ok(())
     }
 
     fn print(&mut self, lines: &[Line]) -> io::Result<()> {

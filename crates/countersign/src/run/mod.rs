@@ -119,6 +119,7 @@ async fn at_terminal(
         ask_trust(&mut screen, &mut keyboard, &mut setup).await?;
         launch.is_wary = setup.is_wary();
         launch.add_dirs.clone_from(&setup.grounds.add_dirs);
+        launch.watch = setup.watch(arguments.settings.as_deref())?;
     }
     launch.recorder = recorder(arguments.record.as_deref())?;
     screen.live(&[Line::of("Starting claude …", Tone::Dim)], None)?;
@@ -313,19 +314,39 @@ async fn ask_trust<W: io::Write>(
         .withheld_programs
         .iter()
         .map(|program| format!("start {program}"));
-    let all = rules.chain(programs).collect();
+    let folders = setup
+        .loaded
+        .withheld_dirs
+        .iter()
+        .map(|folder| format!("open {}", folder.display()));
+    let all = rules.chain(folders).chain(programs).collect();
     let mut dialog = TrustFolder::new(setup.grounds.cwd.display().to_string(), all);
     let intro = dialog.intro(usize::from(screen.size().columns));
     screen.print(&intro)?;
+    let since = std::time::Instant::now();
     loop {
-        let (lines, cursor) = dialog.lines(screen.size());
+        // What is typed before it could be read is meant for something else.
+        let rest = live::REST.saturating_sub(since.elapsed());
+        let (mut lines, cursor) = dialog.lines(screen.size());
+        if !rest.is_zero() {
+            lines.push(Line::of("one moment …", Tone::Dim));
+        }
         screen.live(&lines, cursor)?;
-        let input = keyboard.next().await;
+        let input = match rest.is_zero() {
+            true => keyboard.next().await,
+            false => match tokio::time::timeout(rest, keyboard.next()).await {
+                Ok(input) => input,
+                Err(_) => continue,
+            },
+        };
         match &input {
             term::keys::Input::Closed => bail!("the terminal is gone"),
             term::keys::Input::Resize(size) => screen.resized(*size)?,
             term::keys::Input::Key(term::keys::Key::Ctrl('c')) => bail!("nothing was started"),
             _ => {}
+        }
+        if !rest.is_zero() {
+            continue;
         }
         if let Step::Done(Choice::Trust(is_trusted)) = dialog.input(&input) {
             screen.clear_live()?;
@@ -347,6 +368,12 @@ fn tell_withheld(setup: &Setup) {
     if rules > 0 {
         tell(&format!(
             "allow rules of this folder do not count ({rules}): nobody has trusted it"
+        ));
+    }
+    let folders = setup.loaded.withheld_dirs.len();
+    if folders > 0 {
+        tell(&format!(
+            "folders that this one would open are not opened ({folders})"
         ));
     }
     if setup.is_wary() {

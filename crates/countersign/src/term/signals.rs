@@ -16,7 +16,8 @@ use tokio::sync::mpsc::Sender;
 use super::tty;
 
 /// How long we may take to end after we were told to.
-const GRACE: Duration = Duration::from_secs(5);
+/// Longer than it takes to end an agent that listens to nothing.
+const GRACE: Duration = Duration::from_secs(15);
 
 /// What a signal says to the one who reads keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

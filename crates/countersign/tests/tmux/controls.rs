@@ -129,7 +129,7 @@ reply
     .open() else {
         return;
     };
-    stage.see("This folder brings rules");
+    stage.asked("This folder brings rules");
     picture!(stage, "trust", SMALL);
     stage.keys(&["y"]);
     stage.see("Listed.");

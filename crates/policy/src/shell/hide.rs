@@ -7,12 +7,13 @@ use super::wrap::base;
 use super::{Word, reads_git, sed};
 
 /// Whatever they are given, they run it somewhere.
-const RUNNERS: [&str; 60] = [
+const RUNNERS: [&str; 75] = [
     "-",
     "aa-exec",
     "at",
     "batch",
     "bunx",
+    "choom",
     "chpst",
     "chroot",
     "chrt",
@@ -21,36 +22,50 @@ const RUNNERS: [&str; 60] = [
     "crontab",
     "cross-env",
     "daemonize",
+    "dbus-run-session",
     "dotenv",
+    "eatmydata",
     "entr",
     "expect",
     "fakeroot",
+    "faketime",
     "fc",
     "firejail",
     "flock",
     "foreach",
     "gdb",
     "gosu",
+    "hyperfine",
+    "linux32",
+    "linux64",
     "lldb",
     "ltrace",
     "mosh",
+    "nc",
+    "ncat",
     "nix-shell",
-    "noglob",
     "nocorrect",
     "nodemon",
+    "noglob",
     "npx",
     "nsenter",
     "numactl",
     "parallel",
+    "perf",
     "pkexec",
     "pnpx",
+    "prlimit",
     "proot",
     "repeat",
+    "rlwrap",
+    "runcon",
     "runuser",
     "screen",
     "script",
     "setarch",
     "setpriv",
+    "sg",
+    "socat",
     "softlimit",
     "ssh",
     "sshpass",
@@ -222,8 +237,9 @@ pub(super) fn why(words: &[Word]) -> Option<String> {
     }) {
         return runs();
     }
-    let row = OPTIONS.iter().find(|(tool, _)| *tool == name);
     let is_tar = matches!(name, "tar" | "gtar" | "bsdtar");
+    let known = if is_tar { "tar" } else { name };
+    let row = OPTIONS.iter().find(|(tool, _)| *tool == known);
     if row.is_some_and(|(_, options)| has_option(arguments, options))
         || is_tar && old_tar(arguments)
     {

@@ -1,6 +1,7 @@
 //! What a repository would have the CLI start or change, beside its rules.
 //!
-//! Owns the reading of hooks, helpers, variables and servers as texts that a person can trust one by one. Measured: a CLI
+//! Owns the reading of hooks, helpers, variables and servers as texts that a person can look at and trust; one that
+//! is added later is not among them. Measured: a CLI
 //! that is started headless runs them all, whether anybody trusted the folder or not. Invariant: a setting that is not
 //! known to be harmless counts as one that starts something.
 

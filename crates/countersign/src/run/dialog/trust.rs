@@ -8,19 +8,16 @@ use crate::term::menu::{Item, Menu, Picked};
 use crate::term::screen::Size;
 use crate::term::style::{Line, Tone};
 
-/// So many rules are shown.
-const SHOWN: usize = 12;
-
 /// The question of trust.
 #[derive(Debug)]
 pub(crate) struct TrustFolder {
     folder: String,
-    rules: Vec<String>,
+    brought: Vec<String>,
     menu: Menu,
 }
 
 impl TrustFolder {
-    pub(crate) fn new(folder: String, rules: Vec<String>) -> Self {
+    pub(crate) fn new(folder: String, brought: Vec<String>) -> Self {
         let item = |label: &str, key: char| Item {
             label: label.to_owned(),
             hint: String::new(),
@@ -33,14 +30,14 @@ impl TrustFolder {
         ];
         Self {
             folder,
-            rules,
+            brought,
             menu: Menu::one(Vec::new(), items),
         }
     }
 }
 
 impl Dialog for TrustFolder {
-    fn intro(&self, width: usize) -> Vec<Line> {
+    fn intro(&self, _width: usize) -> Vec<Line> {
         let mut lines = vec![
             Line::new(),
             Line::of(
@@ -50,18 +47,9 @@ impl Dialog for TrustFolder {
             .after("? ", Tone::Warn),
             Line::of(&self.folder, Tone::Code).after("  ", Tone::Plain),
         ];
-        let shown = self.rules.iter().take(SHOWN);
-        lines.extend(shown.map(|rule| {
-            Line::of(rule, Tone::Code)
-                .cut(width.saturating_sub(4))
-                .after("  ", Tone::Dim)
-        }));
-        if self.rules.len() > SHOWN {
-            lines.push(Line::of(
-                format!("  … and {} more", self.rules.len() - SHOWN),
-                Tone::Dim,
-            ));
-        }
+        // All of it, however long: a yes is for all of it.
+        let shown = self.brought.iter();
+        lines.extend(shown.map(|what| Line::of(what, Tone::Code).after("  ", Tone::Dim)));
         lines
     }
 
