@@ -52,6 +52,9 @@ pub(crate) struct Watching {
     hook_asks: Arc<AtomicBool>,
 }
 
+/// So much may wait to be shown or passed on. Beyond it the oldest lines are given up, and that is said.
+const UNREAD: usize = 256 << 20;
+
 /// How long a version may take that does not know the request and says nothing.
 const APPLYING: Duration = Duration::from_secs(5);
 
@@ -87,6 +90,7 @@ impl Launch {
             .permission_mode(self.mode.clone())
             .settings(Json::from(self.watch.settings.clone()))
             .include_partial_messages(self.streams)
+            .bounds(|bounds| bounds.queue_bytes = UNREAD)
             .hook(hook)
             .questions();
         if self.is_wary {

@@ -312,7 +312,10 @@ fn allowed(entry: &Entry) -> String {
             "Allowed, from now on by {}.",
             entry.remembered.join(" and ")
         ),
-        (true, Some(_)) => "Allowed, as you changed it.".to_owned(),
+        (true, Some(input)) => {
+            let call = crate::show::call::headline(&entry.tool, input, std::path::Path::new("/"));
+            format!("Allowed, as you changed it: {}", call.text())
+        }
         (true, None) => "Allowed.".to_owned(),
     }
 }

@@ -9,11 +9,12 @@ use std::time::SystemTime;
 
 use countersign_client::wire::cli::SystemMessage;
 use countersign_client::wire::content::ContentBlock;
+use countersign_client::wire::tools::ToolInput;
 use countersign_client::wire::{CliMessage, Json, TextOr};
 use countersign_client::{
     Decision, ElicitationQuestion, Event, Handle, PermissionQuestion, Question, Subject,
 };
-use countersign_policy::{Profile, Scope};
+use countersign_policy::{Effect, Profile, Scope};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -312,7 +313,7 @@ impl Core {
         upshot: &mut Upshot,
     ) -> Result<Decision, String> {
         if let Some(remember) = &allow.remember {
-            self.remember(remember)?;
+            self.remember(remember, question)?;
             entry.remembered.clone_from(&remember.rules);
         }
         upshot.profile = allow.accept_edits.then_some(Profile::Edits);
@@ -320,13 +321,37 @@ impl Core {
         Ok(match allow.input {
             None => Decision::allow(),
             Some(input) => {
+                self.check_changed(question, &input)?;
                 entry.changed = Some(input.clone());
                 Decision::allow().with_input(input.into())
             }
         })
     }
 
-    fn remember(&mut self, remember: &Remember) -> Result<(), String> {
+    /// What was changed is another call: no rule may forbid it, and the tool must take it.
+    fn check_changed(&self, question: &PermissionQuestion, input: &Value) -> Result<(), String> {
+        let tool = question.tool_name.as_str();
+        if input.as_object().is_none_or(serde_json::Map::is_empty) {
+            return Err("an empty input would run the call as it was: nothing was sent".to_owned());
+        }
+        if let Err(error) = ToolInput::view(tool, &Json::from(input.clone())) {
+            return Err(format!(
+                "{tool} does not take this ({error}): nothing was sent"
+            ));
+        }
+        let mode = self.handle.permission_mode();
+        let verdict = self.desk.verdict_on(tool, input, mode.as_deref(), now());
+        match verdict.effect {
+            Effect::Deny => Err(format!("{} Nothing was sent.", verdict.reason.text)),
+            Effect::Allow | Effect::Ask => Ok(()),
+        }
+    }
+
+    fn remember(
+        &mut self,
+        remember: &Remember,
+        question: &PermissionQuestion,
+    ) -> Result<(), String> {
         let scope = match remember.reach {
             Reach::Session => Scope::Session,
             Reach::Repository => Scope::Repository(self.desk.repository()),
@@ -336,6 +361,16 @@ impl Core {
             .desk
             .read_rules(&remember.rules, &scope)
             .map_err(|error| error.to_string())?;
+        let mode = self.handle.permission_mode();
+        if !self
+            .desk
+            .would_allow(&rules, question.request(), mode.as_deref(), now())
+        {
+            let rules = remember.rules.join(" and ");
+            return Err(format!(
+                "`{rules}` would not allow this call: nothing was decided"
+            ));
+        }
         if remember.reach != Reach::Session {
             let file = self
                 .rules_file

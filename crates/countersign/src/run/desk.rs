@@ -171,6 +171,21 @@ impl Desk {
         self.policy.decide(&call, &self.grounds.place(), now)
     }
 
+    /// Whether the call would be allowed if these rules held, too.
+    pub(crate) fn would_allow(
+        &self,
+        rules: &[Rule],
+        request: &PermissionRequest,
+        mode: Option<&str>,
+        now: Timestamp,
+    ) -> bool {
+        let mut call = Call::asked(request);
+        call.in_plan_mode = self.plans.unwrap_or(mode == Some("plan"));
+        let mut wider = self.policy.clone();
+        wider.rules.extend(rules.iter().cloned());
+        wider.decide(&call, &self.grounds.place(), now).effect == Effect::Allow
+    }
+
     fn by_policy(&mut self, verdict: Verdict, entry: Entry) -> Ruling {
         match verdict.effect {
             Effect::Allow => settled(Decision::allow(), entry, By::Policy, None),

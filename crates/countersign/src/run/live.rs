@@ -17,6 +17,7 @@ use super::batch::told;
 use super::core::{After, Core, Open, Taken};
 use super::dialog::{Choice, Dialog, Step};
 use super::ending::Ending;
+use super::held::Held;
 use super::ledger::{Decided, Entry};
 use super::presses::{Pressed, Presses};
 use crate::show::{Feed, Status};
@@ -67,6 +68,7 @@ pub(crate) struct Live {
     presses: Presses,
     /// The person ended the run in a turn.
     is_stopped: bool,
+    held: Held,
     note: Option<Line>,
     is_over: bool,
 }
@@ -104,6 +106,7 @@ impl Live {
             started: Instant::now(),
             presses: Presses::default(),
             is_stopped: false,
+            held: Held::default(),
             note: None,
             is_over: false,
         }
@@ -165,6 +168,7 @@ impl Live {
         let _ = self.screen.live(&ending, None);
         let closed = self.core.handle.close().await;
         self.screen.clear_live()?;
+        self.print_held()?;
         let lines = self.feed.finish();
         self.print(&lines)?;
         if let Some(id) = self.core.handle.session_id() {
@@ -174,6 +178,9 @@ impl Live {
             )])?;
         }
         let died = closed.ended_by.is_none() && (closed.code != Some(0) || closed.signal.is_some());
+        if died {
+            self.print(&[Line::of(format!("The agent is gone: {closed}"), Tone::Bad)])?;
+        }
         if died && !closed.stderr.is_empty() {
             let tail: Vec<Line> = closed
                 .stderr
@@ -305,6 +312,7 @@ impl Live {
         {
             self.tell(&entry)?;
         }
+        self.print_held()?;
         self.show_next()
     }
 
@@ -388,6 +396,7 @@ impl Live {
                 if let Some(entry) = entry {
                     self.tell(&entry)?;
                 }
+                self.print_held()?;
                 if let After::StartAfresh(prompt) = after {
                     self.start_afresh(prompt).await?;
                 }
@@ -508,11 +517,22 @@ impl Live {
         Ok(())
     }
 
+    /// Prints, but nothing between a question and its answer: there it would stand in for the question.
     fn print(&mut self, lines: &[Line]) -> io::Result<()> {
-        match lines.is_empty() {
-            true => Ok(()),
-            false => self.screen.print(lines),
+        if lines.is_empty() {
+            return Ok(());
         }
+        if self.shown.is_none() {
+            return self.screen.print(lines);
+        }
+        self.held.hold(lines);
+        Ok(())
+    }
+
+    /// Prints what came while a question was open.
+    fn print_held(&mut self) -> io::Result<()> {
+        let held = self.held.take();
+        self.print(&held)
     }
 
     fn draw(&mut self) -> io::Result<()> {

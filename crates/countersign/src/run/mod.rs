@@ -16,6 +16,7 @@ mod core;
 mod desk;
 mod dialog;
 mod ending;
+mod held;
 mod ledger;
 mod live;
 mod mode;
@@ -319,7 +320,7 @@ async fn ask_trust<W: io::Write>(
         .withheld_dirs
         .iter()
         .map(|folder| format!("open {}", folder.display()));
-    let all = rules.chain(folders).chain(programs).collect();
+    let all = programs.chain(folders).chain(rules).collect();
     let mut dialog = TrustFolder::new(setup.grounds.cwd.display().to_string(), all);
     let intro = dialog.intro(usize::from(screen.size().columns));
     screen.print(&intro)?;

@@ -237,3 +237,86 @@ fn without_colours_there_is_no_escape_sequence_for_one() {
     stage.asked("touch made.txt");
     assert!(stage.coloured().contains("\x1b["));
 }
+
+#[test]
+fn what_was_edited_is_held_against_the_rules_again() {
+    let env = &[("EDITOR", "sed -i s/made.txt/other.txt/")];
+    let args = &["--deny", "Bash(touch other.txt)", "Make a file"];
+    let set = Set {
+        env,
+        args,
+        ..set(Which::Scripted, SMALL)
+    };
+    let Some(stage) = set.open() else { return };
+    stage.asked("touch made.txt");
+    stage.keys(&["e"]);
+    stage.see("Nothing was sent.");
+    stage.asked("touch made.txt");
+    assert!(!stage.path("other.txt").exists() && !stage.path("made.txt").exists());
+}
+
+#[test]
+fn an_input_that_was_emptied_does_not_run_the_call_as_it_was() {
+    let env = &[("EDITOR", "cp empty.json")];
+    let files = &[("empty.json", "{}")];
+    let Some(stage) = (Set {
+        env,
+        files,
+        ..set(Which::Scripted, SMALL)
+    })
+    .open() else {
+        return;
+    };
+    stage.asked("touch made.txt");
+    stage.keys(&["e"]);
+    stage.until("a complaint", |screen| {
+        screen.contains("nothing was sent") || screen.contains("Nothing was sent")
+    });
+    assert!(!stage.path("made.txt").exists());
+}
+
+#[test]
+fn nothing_comes_between_a_question_and_its_answer() {
+    const MEANWHILE: &str = r#"
+turn
+  ask Bash {"command":"touch made.txt"} nowait
+  wait 200ms
+  say "Said meanwhile."
+"#;
+    let Some(stage) = (Set {
+        model: MEANWHILE,
+        ..set(Which::Scripted, SMALL)
+    })
+    .open() else {
+        return;
+    };
+    stage.asked("touch made.txt");
+    assert!(!stage.scrollback().contains("Said meanwhile."));
+    stage.keys(&["n"]);
+    stage.see("Why not?");
+    stage.keys(&["Enter"]);
+    stage.see("Said meanwhile.");
+    let seen = stage.scrollback();
+    assert!(
+        seen.find("Refused") < seen.find("Said meanwhile."),
+        "{seen}"
+    );
+}
+
+#[test]
+fn a_rule_of_ones_own_must_mean_the_call() {
+    let Some(stage) = set(Which::Scripted, SMALL).open() else {
+        return;
+    };
+    stage.asked("touch made.txt");
+    stage.keys(&["a"]);
+    stage.see("Always allow what?");
+    stage.keys(&["r"]);
+    stage.see("Rule:");
+    stage.write("Bash(ls:*)");
+    stage.keys(&["Enter"]);
+    stage.see("How far shall it reach?");
+    stage.keys(&["s"]);
+    stage.see("would not allow this call");
+    assert!(!stage.path("made.txt").exists());
+}

@@ -3,6 +3,7 @@
 //! Owns the menus of an approval. What *always* can mean is worded by policy; nothing wider is offered. The choice that
 //! the cursor stands on first never lets anything run that the CLI would rather not see run.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -27,6 +28,8 @@ pub(crate) struct Approval {
     stage: Stage,
     menu: Menu,
     offered: Vec<Offer>,
+    /// How many rows the call took.
+    height: Cell<usize>,
 }
 
 #[derive(Debug, Clone)]
@@ -63,6 +66,7 @@ impl Approval {
             stage: Stage::First,
             menu,
             offered,
+            height: Cell::new(0),
         }
     }
 
@@ -166,11 +170,20 @@ impl Dialog for Approval {
         );
         let reason = Line::of(&self.brief.verdict.reason.text, Tone::Dim);
         lines.push(reason.after("  ", Tone::Plain));
+        let rows = lines.iter().map(|line| line.rows(width).len()).sum();
+        self.height.set(rows);
         lines
     }
 
     fn lines(&self, size: Size) -> (Vec<Line>, Option<(u16, u16)>) {
-        self.menu.lines(size)
+        let (mut lines, cursor) = self.menu.lines(size);
+        let is_taller = usize::from(size.rows) < self.height.get() + lines.len();
+        if is_taller {
+            let hint = "The call is longer than the screen: scroll up to see all of it.";
+            lines.insert(0, Line::of(hint, Tone::Warn));
+        }
+        let moved = u16::from(is_taller);
+        (lines, cursor.map(|(row, column)| (row + moved, column)))
     }
 
     fn input(&mut self, input: &Input) -> Step {
@@ -237,7 +250,7 @@ fn first_menu(brief: &Brief, note: Option<Line>) -> (Menu, Vec<Offer>) {
     items.push((no, Offer::No));
     items.push((item("No, and stop the turn", 's'), Offer::NoAndStop));
     items.push((item("Edit the input in $EDITOR", 'e'), Offer::Edit));
-    let wants_no = brief.verdict.may_be_waved_through;
+    let starts_at_yes = brief.verdict.may_be_waved_through;
     let first_no = items
         .iter()
         .position(|(_, offer)| *offer == Offer::No)
@@ -245,7 +258,7 @@ fn first_menu(brief: &Brief, note: Option<Line>) -> (Menu, Vec<Offer>) {
     let (items, offered): (Vec<Item>, Vec<Offer>) = items.into_iter().unzip();
     let menu =
         Menu::one(note.into_iter().collect(), items).footed("↑↓ Enter · Esc says no and stops");
-    match wants_no {
+    match starts_at_yes {
         true => (menu, offered),
         false => (menu.at(first_no), offered),
     }

@@ -67,7 +67,9 @@ fn whole(words: &str, tone: Tone) -> Vec<Line> {
 }
 
 fn command(input: &Value) -> Option<Vec<Line>> {
-    let mut lines = whole(text::field(input, "command")?, Tone::Code);
+    // Where a row only goes on, it stands further in than where a new line begins.
+    let lines = whole(text::field(input, "command")?, Tone::Code);
+    let mut lines: Vec<Line> = lines.into_iter().map(|line| line.hanging(4)).collect();
     if let Some(words) = text::field(input, "description").filter(|words| !words.is_empty()) {
         lines.push(Line::of(
             format!("says: {}", text::one_row(words, 300)),
