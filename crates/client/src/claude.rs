@@ -3,6 +3,7 @@
 //! Owns [`Claude`]: the CLI's options, who answers its questions, and the bounds of the client itself. Cheap to clone;
 //! one serves many sessions.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -114,6 +115,10 @@ impl Claude {
         }
     }
 
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
     pub(crate) fn options_mut(&mut self) -> &mut Options {
         &mut self.options
     }
@@ -212,7 +217,7 @@ impl Claude {
     /// When there is no CLI, the options contradict each other, the process does not start, or ends before it answers.
     pub async fn connect(self) -> Result<Session> {
         let marker = Marker::of(uuid::Uuid::new_v4().as_u128());
-        let plan = self.plan(&marker).await?;
+        let plan = self.plan(&marker, None).await?;
         let timeout = self.bounds.initialize_timeout;
         let (greeting, initialize) = self.start(plan, marker)?;
         greeting.greet(initialize, timeout).await
@@ -280,7 +285,8 @@ impl Claude {
         peer.start(setup).open(None)
     }
 
-    async fn plan(&self, marker: &Marker) -> Result<LaunchPlan> {
+    /// What starting takes. Values that go to files are written to `folder`, or to the temporary one.
+    pub(crate) async fn plan(&self, marker: &Marker, folder: Option<&Path>) -> Result<LaunchPlan> {
         let around = Surroundings::of_this_process();
         let cli = self.options.cli.locate(&around)?;
         let needs = self.needs(Some(marker));
@@ -291,10 +297,17 @@ impl Claude {
             let probing = Box::pin(probe_version(&cli, &env, VERSION_TIMEOUT));
             version = probing.await.ok();
         }
-        Ok(launch(&self.options, &needs, &cli, version, &around)?)
+        Ok(launch(
+            &self.options,
+            &needs,
+            &cli,
+            version,
+            &around,
+            folder,
+        )?)
     }
 
-    fn needs(&self, marker: Option<&Marker>) -> Needs {
+    pub(crate) fn needs(&self, marker: Option<&Marker>) -> Needs {
         Needs {
             answers_permissions: self.handlers.answers_permissions(),
             hooks: !self.handlers.hooks.is_empty(),
@@ -303,7 +316,7 @@ impl Claude {
         }
     }
 
-    fn setup(self, terms: Terms, mut initialize: Initialize) -> (Setup, Initialize) {
+    pub(crate) fn setup(self, terms: Terms, mut initialize: Initialize) -> (Setup, Initialize) {
         for warning in &terms.warnings {
             tracing::warn!(%warning, "options");
         }
@@ -335,9 +348,9 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What a launch settled.
 #[derive(Default)]
-struct Terms {
-    capabilities: Capabilities,
-    may_bypass: bool,
-    warnings: Vec<Warning>,
-    files: Vec<tempfile::TempPath>,
+pub(crate) struct Terms {
+    pub(crate) capabilities: Capabilities,
+    pub(crate) may_bypass: bool,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) files: Vec<tempfile::TempPath>,
 }

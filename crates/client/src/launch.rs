@@ -47,7 +47,8 @@ pub(crate) struct LaunchPlan {
     pub(crate) files: Vec<TempPath>,
     /// What the caller should know.
     pub(crate) warnings: Vec<Warning>,
-    masked: Vec<usize>,
+    /// The places of arguments that are not to be shown.
+    pub(crate) masked: Vec<usize>,
 }
 
 impl fmt::Debug for LaunchPlan {
@@ -79,6 +80,7 @@ pub(crate) fn launch(
     cli: &Located,
     version: Option<Version>,
     around: &Surroundings,
+    folder: Option<&Path>,
 ) -> Result<LaunchPlan, OptionError> {
     let cwd = options.cwd.as_deref().map(existing_folder).transpose()?;
     let capabilities = Capabilities::of(version);
@@ -113,7 +115,7 @@ pub(crate) fn launch(
     };
     plan.warnings.append(&mut draft.warnings);
     for arg in &draft.args {
-        plan.add(arg, &options.extra_args)?;
+        plan.add(arg, &options.extra_args, folder)?;
     }
     Ok(plan)
 }
@@ -129,14 +131,20 @@ pub(crate) fn child_env(
 }
 
 impl LaunchPlan {
-    fn add<V>(&mut self, arg: &Arg, extra: &[(String, V)]) -> Result<(), OptionError> {
+    fn add<V>(
+        &mut self,
+        arg: &Arg,
+        extra: &[(String, V)],
+        folder: Option<&Path>,
+    ) -> Result<(), OptionError> {
         let file = match arg.contents() {
             None => None,
             Some(contents) => {
-                let file = private_file(contents).map_err(|source| OptionError::TempFile {
-                    flag: arg.flag.to_string(),
-                    source,
-                })?;
+                let file =
+                    private_file(contents, folder).map_err(|source| OptionError::TempFile {
+                        flag: arg.flag.to_string(),
+                        source,
+                    })?;
                 self.files.push(file);
                 self.files.last().map(|path| path.to_path_buf())
             }
@@ -160,8 +168,11 @@ impl LaunchPlan {
 }
 
 /// A file that only this user can read, gone when dropped.
-fn private_file(contents: &str) -> std::io::Result<TempPath> {
-    let mut file = NamedTempFile::with_prefix("countersign-")?;
+fn private_file(contents: &str, folder: Option<&Path>) -> std::io::Result<TempPath> {
+    let mut file = match folder {
+        Some(folder) => NamedTempFile::with_prefix_in("countersign-", folder)?,
+        None => NamedTempFile::with_prefix("countersign-")?,
+    };
     file.write_all(contents.as_bytes())?;
     file.flush()?;
     Ok(file.into_temp_path())

@@ -134,12 +134,14 @@ mod handlers;
 pub mod history;
 pub mod hook;
 mod input;
+pub mod kept;
 mod launch;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 pub mod options;
 mod peer;
 mod permission;
+mod prepare;
 mod query;
 mod record;
 pub mod session;
@@ -161,13 +163,13 @@ pub use options::Options;
 pub use peer::audience::{Event, Events};
 pub use peer::batch::{Frame, Kind};
 pub use peer::notice::Notice;
-pub use peer::question::{
-    DialogQuestion, ElicitationQuestion, Interest, OtherQuestion, Question, Responder, Withdrawn,
-};
+pub use peer::question::{DialogQuestion, ElicitationQuestion, OtherQuestion, Question};
+pub use peer::responder::{Interest, Responder, Withdrawn};
 pub use permission::{
     AllowAll, AllowTools, Decision, DenyAll, FormError, PermissionHandler, PermissionQuestion,
     PermissionRequest, Plan, QuestionForm, Rule, RuleError, Subject, Update,
 };
+pub use prepare::Prepared;
 pub use query::{Outcome, Query, Run, query};
 pub use record::{RecordError, Recorder};
 pub use session::{Handle, Questions, Session};

@@ -150,6 +150,16 @@ impl Greeting {
         Ok(self.open(reply))
     }
 
+    /// Opens the session of an agent that was greeted before, by its reply of then.
+    pub(crate) fn greeted_before(self, outcome: ControlOutcome) -> Session {
+        let reply = match outcome {
+            ControlOutcome::Success(success) => success.response,
+            _ => None,
+        };
+        let reply = self.learn(reply);
+        self.open(reply)
+    }
+
     fn read(&self, outcome: ControlOutcome) -> Result<Option<Box<InitializeReply>>> {
         let success = match outcome {
             ControlOutcome::Success(success) => success,
@@ -172,8 +182,12 @@ impl Greeting {
                 reopen(&self.shared, &message);
             }
         }
+        Ok(self.learn(success.response))
+    }
+
+    fn learn(&self, reply: Option<countersign_wire::Json>) -> Option<Box<InitializeReply>> {
         // A reply that this build cannot read is no reason to give up the agent.
-        let reply = success.response.and_then(|json| json.to().ok());
+        let reply = reply.and_then(|json| json.to().ok());
         if let Some(reply) = &reply {
             self.shared.known().initialized(reply);
         }
@@ -181,7 +195,7 @@ impl Greeting {
         if !knows_on_failure && self.shared.has_blocking_hooks() {
             self.shared.notice(Notice::OnFailureUnknown);
         }
-        Ok(reply.map(Box::new))
+        reply.map(Box::new)
     }
 
     /// Opens the session without a greeting, or after it.

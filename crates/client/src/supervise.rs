@@ -17,6 +17,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::agent::{self, AgentProcess, Ended, Graces, Rung, Running};
 use crate::closed::{Closed, EndedBy};
+use crate::kept::Road;
 use crate::peer::Shared;
 use crate::peer::driver::{self, Source};
 
@@ -42,13 +43,23 @@ impl Drop for ReaderGuard {
     }
 }
 
+/// Whose process the agent is.
+pub(crate) enum Owner {
+    /// A child of ours: it ends with the session.
+    Us(Box<AgentProcess>),
+    /// Another process keeps it: it outlives the session.
+    Keeper(Arc<dyn Road>),
+    /// There is none, or none that we know of.
+    Nobody,
+}
+
 /// Runs the connection to its end. The files that the agent reads go when it has gone.
 ///
 /// Its state is there as long as the session, so what happens once, at the end, is kept apart.
 pub(crate) async fn supervise(
     shared: Arc<Shared>,
     source: Source,
-    process: Option<Box<AgentProcess>>,
+    owner: Owner,
     graces: Graces,
     wish: EndWish,
     files: Vec<TempPath>,
@@ -57,9 +68,10 @@ pub(crate) async fn supervise(
     let reader = tokio::spawn(async move { driver::read(&reading, source).await });
     let mut reader = ReaderGuard(reader);
     let finish = FinishOnDrop(&shared);
-    let closed = match process {
-        Some(process) => watch_process(&shared, &mut reader, process, &graces, wish).await,
-        None => watch_stream(&shared, &mut reader, &graces, wish).await,
+    let closed = match owner {
+        Owner::Us(process) => watch_process(&shared, &mut reader, process, &graces, wish).await,
+        Owner::Nobody => watch_stream(&shared, &mut reader, &graces, wish).await,
+        Owner::Keeper(road) => watch_kept(&shared, &mut reader, &*road, wish).await,
     };
     drop(reader);
     shared.finish(closed);
@@ -197,6 +209,47 @@ async fn watch_stream(
         errors: shared.known().take_errors(),
         transport: broken.map(|error| error.to_string()),
         ..Closed::default()
+    }
+}
+
+/// An agent that another process keeps. Letting go of it is no reason to end it.
+async fn watch_kept(
+    shared: &Arc<Shared>,
+    reader: &mut ReaderGuard,
+    road: &dyn Road,
+    mut wish: EndWish,
+) -> Closed {
+    let broken = tokio::select! {
+        broken = &mut reader.0 => broken.ok().flatten(),
+        wanted = wanted(&mut wish, shared) => {
+            let Some(graces) = wanted else {
+                return Closed {
+                    transport: Some("the session was let go of; its agent is kept".to_owned()),
+                    ..Closed::default()
+                };
+            };
+            road.end(graces);
+            loop {
+                tokio::select! {
+                    broken = &mut reader.0 => break broken.ok().flatten(),
+                    hurried = another(&mut wish) => road.end(hurried),
+                }
+            }
+        }
+    };
+    let exit = road.exit();
+    let has_ended = exit.is_some();
+    let exit = exit.unwrap_or_default();
+    let silence = || "the connection to the keeper ended; the agent may still run".to_owned();
+    let transport = broken.map(|error| error.to_string());
+    Closed {
+        code: exit.code,
+        signal: exit.signal,
+        ended_by: exit.ended_by,
+        stderr: exit.stderr,
+        errors: shared.known().take_errors(),
+        swept: exit.swept,
+        transport: transport.or_else(|| (!has_ended).then(silence)),
     }
 }
 

@@ -3,24 +3,28 @@
 //! Owns [`Peer`]: a child process is the usual one, but a session runs as well over a socket, over two ends of a pipe in
 //! a test, or over a recording. Nothing above this knows which.
 
+use std::sync::Arc;
+
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
 use tokio::sync::watch;
 
 use crate::agent::{AgentProcess, Graces, Pipes};
 use crate::handlers::Handlers;
+use crate::kept::Road;
 use crate::options::{Capabilities, Warning};
 use crate::peer::driver::Source;
 use crate::peer::outbox::Sink;
 use crate::peer::{Config, Shared};
 use crate::session::Greeting;
-use crate::supervise::supervise;
+use crate::supervise::{Owner, supervise};
 use crate::tap::Tap;
 
 /// A connection that a session can be built on.
 pub struct Peer {
     source: Source,
     sink: Sink,
-    process: Option<Box<AgentProcess>>,
+    owner: Owner,
+    pid: Option<u32>,
     /// What is read is all there: nobody is kept waiting if reading waits.
     is_recording: bool,
 }
@@ -28,7 +32,7 @@ pub struct Peer {
 impl std::fmt::Debug for Peer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Peer")
-            .field("process", &self.process)
+            .field("pid", &self.pid)
             .finish_non_exhaustive()
     }
 }
@@ -42,7 +46,23 @@ impl Peer {
         Self {
             source: Source::Other(Box::new(reader)),
             sink: Sink::Other(Box::new(writer)),
-            process: None,
+            owner: Owner::Nobody,
+            pid: None,
+            is_recording: false,
+        }
+    }
+
+    /// An agent that another process keeps, from here on.
+    pub(crate) fn kept(
+        live: Box<dyn AsyncRead + Send + Unpin>,
+        road: Arc<dyn Road>,
+        pid: Option<u32>,
+    ) -> Self {
+        Self {
+            source: Source::Other(live),
+            sink: Sink::Kept(Arc::clone(&road)),
+            owner: Owner::Keeper(road),
+            pid,
             is_recording: false,
         }
     }
@@ -74,35 +94,67 @@ impl Peer {
         Self {
             source,
             sink,
-            process: Some(Box::new(process)),
+            pid: Some(process.pid()),
+            owner: Owner::Us(Box::new(process)),
             is_recording: false,
         }
     }
 
     /// Starts reading. The session is not greeted yet.
-    pub(crate) fn start(self, mut setup: Setup) -> Greeting {
+    pub(crate) fn start(self, setup: Setup) -> Greeting {
+        self.prepare(setup).read()
+    }
+
+    /// Everything but the reading.
+    pub(crate) fn prepare(self, mut setup: Setup) -> Unread {
         setup.config.waits_for_listeners = self.is_recording;
         let runtime = tokio::runtime::Handle::current();
         let shared = Shared::new(setup.config, setup.handlers, self.sink, setup.tap, runtime);
         shared.known().start(setup.capabilities);
+        Unread {
+            shared,
+            source: self.source,
+            owner: self.owner,
+            pid: self.pid,
+            graces: setup.graces,
+            warnings: setup.warnings,
+            files: setup.files,
+        }
+    }
+}
+
+/// A connection of which nothing was read yet.
+pub(crate) struct Unread {
+    pub(crate) shared: Arc<Shared>,
+    source: Source,
+    owner: Owner,
+    pid: Option<u32>,
+    graces: Graces,
+    warnings: Vec<Warning>,
+    files: Vec<tempfile::TempPath>,
+}
+
+impl Unread {
+    /// Starts reading.
+    pub(crate) fn read(self) -> Greeting {
+        let shared = self.shared;
         let (end, wish) = watch::channel(None);
         let alive = shared.alive();
         let events = shared.listen(Some(alive.clone()));
-        let pid = self.process.as_ref().map(|process| process.pid());
         tokio::spawn(supervise(
             shared.clone(),
             self.source,
-            self.process,
-            setup.graces,
+            self.owner,
+            self.graces,
             wish,
-            setup.files,
+            self.files,
         ));
         Greeting {
             shared,
             end,
-            graces: setup.graces,
-            pid,
-            warnings: setup.warnings,
+            graces: self.graces,
+            pid: self.pid,
+            warnings: self.warnings,
             alive,
             events,
         }

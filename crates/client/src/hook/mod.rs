@@ -25,7 +25,7 @@ use countersign_wire::{Extra, Num};
 pub use answer::{Answer, IntoAnswer};
 pub use event::*;
 
-use crate::peer::question::Interest;
+use crate::peer::responder::Interest;
 use crate::permission::BoxFuture;
 
 /// What a callback may want to know beside the event: where it happened, and whether the answer is still wanted.

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
@@ -25,13 +26,11 @@ use tracing::Instrument as _;
 use super::batch::{Batch, View};
 use super::glance::RequestGlance;
 use super::notice::Notice;
-use super::outbox::Cargo;
-use super::question::{
-    DialogQuestion, ElicitationQuestion, Fallback, Interest, Opened, OtherQuestion, Question,
-    Responder, Slot, Withdrawn,
-};
+use super::question::{DialogQuestion, ElicitationQuestion, OtherQuestion, Question};
+use super::responder::{Fallback, Interest, Opened, Responder, Slot, Withdrawn};
 use super::{Shared, locked};
 use crate::hook::{self, HookContext};
+use crate::kept::Freight;
 use crate::permission::{Decision, PermissionQuestion, PermissionRequest};
 
 const NOBODY: &str = "Nobody is here to decide about this call, so it was denied.";
@@ -61,7 +60,12 @@ pub(super) fn question(shared: &Arc<Shared>, view: View<'_>, position: u64) -> O
         Opened::TooMany => {
             // It has no place on the list, so it is refused here and now, in the way that refuses for its kind.
             if let Ok(line) = refusal(shared, view, "too many questions are open").line(&id) {
-                let _ = shared.outbox.put(line, Cargo::Answer);
+                let refused = Freight::Answer {
+                    request_id: &id,
+                    note: None,
+                    refuses: true,
+                };
+                let _ = shared.outbox.put(line, refused);
             }
             let subtype = subtype.into_owned();
             return Some(Notice::TooManyQuestions { subtype });
@@ -76,7 +80,7 @@ pub(super) fn question(shared: &Arc<Shared>, view: View<'_>, position: u64) -> O
                 Ok(_) => "no control_request".to_owned(),
             };
             let told = format!("cannot read this request: {reason}");
-            drop(Responder::new(slot, refusal(shared, view, &told)));
+            Responder::new(slot, refusal(shared, view, &told)).refuse();
             let (subtype, reason) = (short(&subtype), short(&reason));
             return Some(Notice::BrokenQuestion { subtype, reason });
         }
@@ -92,7 +96,7 @@ pub(super) fn question(shared: &Arc<Shared>, view: View<'_>, position: u64) -> O
         CliRequest::Internal(_) | CliRequest::Unknown(_) => {
             other(shared, slot, subtype.into_owned(), view);
         }
-        _ => drop(Responder::new(slot, unsupported(&subtype))),
+        _ => Responder::new(slot, unsupported(&subtype)).refuse(),
     }
     None
 }
@@ -178,24 +182,27 @@ fn pass_on(shared: &Shared, question: Question) {
     }
 }
 
-/// Runs a callback in a task of its own, until it answers or the CLI no longer wants it to.
+/// Runs a callback in a task of its own, until it answers or the CLI no longer wants it to. One that panics refuses.
 ///
 /// On a runtime of one thread its first step is made here: one that blocks holds up everybody there in any case, and
 /// most answer at once, which is cheaper without a task.
-fn run(shared: &Shared, slot: &Arc<Slot>, callback: impl Future<Output = ()> + Send + 'static) {
-    if shared.runtime.runtime_flavor() != RuntimeFlavor::CurrentThread {
-        return spawn(shared, slot, callback);
+fn run(
+    shared: &Shared,
+    slot: &Arc<Slot>,
+    fallback: Fallback,
+    callback: impl Future<Output = ()> + Send + 'static,
+) {
+    let mut callback = Callback {
+        running: Box::pin(callback),
+        slot: Arc::clone(slot),
+        fallback: Some(fallback),
+    };
+    if shared.runtime.runtime_flavor() == RuntimeFlavor::CurrentThread {
+        let mut context = Context::from_waker(Waker::noop());
+        if Pin::new(&mut callback).poll(&mut context).is_ready() {
+            return;
+        }
     }
-    let mut callback = Box::pin(callback);
-    let mut context = Context::from_waker(Waker::noop());
-    let step = AssertUnwindSafe(|| callback.as_mut().poll(&mut context));
-    // A panic ends it, as it would end a task; what it held is dropped, which refuses.
-    if let Ok(Poll::Pending) = catch_unwind(step) {
-        spawn(shared, slot, callback);
-    }
-}
-
-fn spawn(shared: &Shared, slot: &Arc<Slot>, callback: impl Future<Output = ()> + Send + 'static) {
     let interest = Interest::new(Arc::clone(slot));
     let withdrawn = async move { interest.withdrawn().await };
     shared.runtime.spawn(async move {
@@ -205,6 +212,28 @@ fn spawn(shared: &Shared, slot: &Arc<Slot>, callback: impl Future<Output = ()> +
             () = withdrawn => {}
         }
     });
+}
+
+/// A callback that is being asked.
+struct Callback {
+    running: Pin<Box<dyn Future<Output = ()> + Send>>,
+    slot: Arc<Slot>,
+    fallback: Option<Fallback>,
+}
+
+impl Future for Callback {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let step = AssertUnwindSafe(|| self.running.as_mut().poll(context));
+        catch_unwind(step).unwrap_or_else(|_| {
+            // Said in so many words: what it held was dropped, which leaves a question of a kept agent open.
+            if let Some(fallback) = self.fallback.take() {
+                Responder::new(Arc::clone(&self.slot), fallback).refuse();
+            }
+            Poll::Ready(())
+        })
+    }
 }
 
 fn permission(shared: &Arc<Shared>, slot: Arc<Slot>, ask: Box<CanUseTool>, position: u64) {
@@ -218,7 +247,8 @@ fn permission(shared: &Arc<Shared>, slot: Arc<Slot>, ask: Box<CanUseTool>, posit
         let question = PermissionQuestion::new(request, responder);
         return pass_on(shared, Question::Permission(question));
     };
-    let responder = Responder::new(Arc::clone(&slot), Fallback::Deny(DROPPED));
+    let fallback = Fallback::Deny(DROPPED);
+    let responder = Responder::new(Arc::clone(&slot), fallback.clone());
     let span = tracing::debug_span!(
         "permission",
         tool = request.tool_name,
@@ -229,13 +259,13 @@ fn permission(shared: &Arc<Shared>, slot: Arc<Slot>, ask: Box<CanUseTool>, posit
         tracing::debug!(allowed = decision.is_allow(), "decided");
         let _ = settle(&request, responder, decision);
     };
-    run(shared, &slot, deciding.instrument(span));
+    run(shared, &slot, fallback, deciding.instrument(span));
 }
 
 /// Gives a decision as the answer, in the form this version takes.
 pub(crate) fn settle(
     request: &PermissionRequest,
-    responder: Responder,
+    mut responder: Responder,
     mut decision: Decision,
 ) -> Result<(), Withdrawn> {
     if decision.has_broken_input() {
@@ -253,6 +283,9 @@ pub(crate) fn settle(
         if let Some(mode) = mode {
             shared.known().want_mode(&mode);
         }
+    }
+    if !decision.is_allow() {
+        responder = responder.refusing();
     }
     if updates.is_empty() && decision.is_plain_allow() {
         return responder.reply_with(|line| append_plain_allow(line, &request.input));
@@ -286,7 +319,7 @@ fn fitting(shared: &Shared, updates: Vec<PermissionUpdate>) -> Vec<PermissionUpd
 fn hook_callback(shared: &Arc<Shared>, slot: Arc<Slot>, callback: HookCallback) {
     let Some(hook) = shared.handlers.hook(&callback.callback_id) else {
         let reason = format!("no callback is registered as {}", callback.callback_id);
-        return drop(Responder::new(slot, Fallback::Error(reason)));
+        return Responder::new(slot, Fallback::Error(reason)).refuse();
     };
     let (event, handler) = (hook.event().to_owned(), hook.handler());
     let fallback = hook_refusal(
@@ -294,13 +327,13 @@ fn hook_callback(shared: &Arc<Shared>, slot: Arc<Slot>, callback: HookCallback) 
         HOOK_FAILED,
         "the hook of the host failed".to_owned(),
     );
-    let responder = Responder::new(Arc::clone(&slot), fallback);
+    let responder = Responder::new(Arc::clone(&slot), fallback.clone());
     let context = HookContext::new(
         &callback.input,
         callback.tool_use_id.map(|id| id.as_str().to_owned()),
         Interest::new(Arc::clone(&slot)),
     );
-    run(shared, &slot, async move {
+    run(shared, &slot, fallback, async move {
         let _ = match handler.call(callback.input, context).await {
             Ok(output) => responder.reply(&output),
             Err(error) => match hook::refusal(&event, &error.0) {
@@ -316,11 +349,11 @@ fn mcp_message(shared: &Arc<Shared>, slot: Arc<Slot>, server: String, message: J
     let bridge = locked(&shared.bridges).get(&server).cloned();
     let Some(bridge) = bridge else {
         let reason = format!("no server `{server}` runs in this host");
-        return drop(Responder::new(slot, Fallback::Error(reason)));
+        return Responder::new(slot, Fallback::Error(reason)).refuse();
     };
     let fallback = Fallback::Error("the server in the host failed".to_owned());
-    let responder = Responder::new(Arc::clone(&slot), fallback);
-    run(shared, &slot, async move {
+    let responder = Responder::new(Arc::clone(&slot), fallback.clone());
+    run(shared, &slot, fallback, async move {
         let reply = countersign_wire::control::McpMessageReply {
             mcp_response: Some(bridge.handle(message).await),
             extra: Extra::default(),
@@ -332,7 +365,7 @@ fn mcp_message(shared: &Arc<Shared>, slot: Arc<Slot>, server: String, message: J
 #[cfg(not(feature = "mcp"))]
 fn mcp_message(_: &Arc<Shared>, slot: Arc<Slot>, server: String, _: Json) {
     let reason = format!("no server `{server}` runs in this host");
-    drop(Responder::new(slot, Fallback::Error(reason)));
+    Responder::new(slot, Fallback::Error(reason)).refuse();
 }
 
 fn elicitation(shared: &Arc<Shared>, slot: Arc<Slot>, ask: Elicitation) {
@@ -341,12 +374,12 @@ fn elicitation(shared: &Arc<Shared>, slot: Arc<Slot>, ask: Elicitation) {
         content: None,
         extra: Extra::default(),
     });
-    let responder = Responder::new(Arc::clone(&slot), fallback);
+    let responder = Responder::new(Arc::clone(&slot), fallback.clone());
     let Some(handler) = shared.handlers.elicitation.clone() else {
         let question = ElicitationQuestion::new(ask, responder);
         return pass_on(shared, Question::Elicitation(question));
     };
-    run(shared, &slot, async move {
+    run(shared, &slot, fallback, async move {
         let reply = handler.answer(ask).await;
         let _ = responder.reply(&reply);
     });
@@ -358,14 +391,14 @@ fn dialog(shared: &Arc<Shared>, slot: Arc<Slot>, ask: RequestUserDialog) {
         result: None,
         extra: Extra::default(),
     });
-    let responder = Responder::new(Arc::clone(&slot), fallback);
+    let responder = Responder::new(Arc::clone(&slot), fallback.clone());
     let Some(handler) = shared.handlers.dialog.clone() else {
         return pass_on(
             shared,
             Question::Dialog(DialogQuestion::new(ask, responder)),
         );
     };
-    run(shared, &slot, async move {
+    run(shared, &slot, fallback, async move {
         let reply = handler.answer(ask).await;
         let _ = responder.reply(&reply);
     });

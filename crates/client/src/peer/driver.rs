@@ -33,6 +33,7 @@ use super::notice::Notice;
 use super::pending::Arrival;
 use super::turns::Verdict;
 use super::{Shared, locked};
+use crate::kept::PastLine;
 use crate::turn::{TurnEnd, TurnResult};
 
 /// Where lines come from.
@@ -104,12 +105,7 @@ const LISTENER_PAUSE: Duration = Duration::from_millis(1);
 
 /// Reads to the end of the source. Returns what broke it, if it did not just end.
 pub(crate) async fn read(shared: &Arc<Shared>, mut source: Source) -> Option<io::Error> {
-    let mut driver = Driver {
-        shared,
-        position: 0,
-        has_spoken: false,
-        effects: Vec::new(),
-    };
+    let mut driver = Driver::new(shared);
     let mut cutter = Cutter::new(shared.config.max_line);
     let mut since_pause = 0;
     let broken = loop {
@@ -140,6 +136,37 @@ pub(crate) async fn read(shared: &Arc<Shared>, mut source: Source) -> Option<io:
     broken
 }
 
+/// Learns from what crossed before we came: facts only. Nothing is handed on, asked or answered again.
+pub(crate) fn remember(
+    shared: &Arc<Shared>,
+    past: impl Iterator<Item = io::Result<PastLine>>,
+) -> io::Result<()> {
+    let mut driver = Driver::new(shared);
+    for line in past {
+        match line? {
+            PastLine::FromAgent(line) => driver.remember(line),
+            PastLine::ToAgent(line) => {
+                let length = line.len();
+                let batch = Batch::new(line.into(), 0);
+                if batch.at(&batch.route(0, length)).kind() == Kind::User {
+                    shared.known().sent();
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Puts a question that was asked before we came.
+pub(crate) fn ask_again(shared: &Arc<Shared>, line: Vec<u8>) {
+    let length = line.len();
+    let batch = Batch::new(line.into(), 0);
+    let place = batch.route(0, length);
+    if let Some(notice) = super::dispatch::question(shared, batch.at(&place), 0) {
+        shared.notice(notice);
+    }
+}
+
 struct Driver<'a> {
     shared: &'a Arc<Shared>,
     /// Number of the next event.
@@ -149,7 +176,31 @@ struct Driver<'a> {
     effects: Vec<Effect>,
 }
 
-impl Driver<'_> {
+impl<'a> Driver<'a> {
+    fn new(shared: &'a Arc<Shared>) -> Self {
+        Self {
+            shared,
+            position: 0,
+            has_spoken: false,
+            effects: Vec::new(),
+        }
+    }
+
+    fn remember(&mut self, line: Vec<u8>) {
+        let length = line.len();
+        let batch = Batch::new(line.into(), 0);
+        let place = batch.route(0, length);
+        let view = batch.at(&place);
+        match view.kind() {
+            Kind::System => self.system(view),
+            Kind::User => self.user(view),
+            Kind::CommandLifecycle => self.lifecycle(view),
+            Kind::Result => self.result(view),
+            _ => {}
+        }
+        self.effects.clear();
+    }
+
     fn take(&mut self, piece: Piece) {
         let (bytes, mut lines) = piece.open();
         let mut batch = Batch::new(bytes, self.position);

@@ -16,6 +16,7 @@ pub(crate) mod notice;
 pub(crate) mod outbox;
 mod pending;
 pub(crate) mod question;
+pub(crate) mod responder;
 pub(crate) mod turns;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,15 +33,16 @@ pub(crate) use dispatch::{reopen, settle};
 use crate::closed::Closed;
 use crate::error::{Error, Result};
 use crate::handlers::Handlers;
+use crate::kept::Freight;
 use crate::tap::{self, Tap};
 use crate::turn::TurnEnd;
 use audience::{Audience, Event, Events};
 use known::Known;
 use lane::Lane;
 use notice::Notice;
-use outbox::{Cargo, Outbox, PutError};
+use outbox::{Outbox, PutError};
 use pending::Pending;
-use question::Questions;
+use responder::Questions;
 use turns::Turns;
 
 /// What a peer is told at its start.
@@ -274,12 +276,12 @@ impl Shared {
 
     /// Writes one message.
     pub(crate) fn write(&self, message: &HostMessage) -> Result<()> {
-        let cargo = match message {
-            HostMessage::User(_) => Cargo::Message,
-            HostMessage::ControlResponse(_) => Cargo::Answer,
-            _ => Cargo::Request,
+        debug_assert!(!matches!(message, HostMessage::ControlResponse(_)));
+        let freight = match message {
+            HostMessage::User(_) => Freight::Message,
+            _ => Freight::Request,
         };
-        match self.outbox.put(to_line(message)?, cargo) {
+        match self.outbox.put(to_line(message)?, freight) {
             Ok(()) => Ok(()),
             Err(PutError::Full) => Err(Error::Backlog),
             Err(PutError::Closed) => Err(self.gone()),
@@ -319,15 +321,17 @@ impl Shared {
             }
         };
         drop(open);
-        let broken = |reason: String| Error::Reply {
-            subtype: subtype.to_owned(),
-            reason,
-        };
-        match countersign_wire::decode::decode(&answer) {
-            Ok(countersign_wire::CliMessage::ControlResponse(response)) => Ok(response.response),
-            Ok(_) => Err(broken("no control_response".to_owned())),
-            Err(error) => Err(broken(error.to_string())),
-        }
+        outcome(&answer, subtype)
+    }
+
+    /// Expects the reply to a request that was sent under `id`. None: the agent is gone.
+    pub(crate) fn expect(&self, id: &str) -> Option<oneshot::Receiver<bytes::Bytes>> {
+        locked(&self.pending).expect(id)
+    }
+
+    /// Nobody waits for the reply to `id` any longer. False: it had come.
+    pub(crate) fn give_up(&self, id: &str) -> bool {
+        locked(&self.pending).give_up(id)
     }
 
     /// The connection is over: everyone who waits learns it. Later calls change nothing.
@@ -354,6 +358,19 @@ impl Shared {
     }
 }
 
+/// Reads the line that answers a control request.
+pub(crate) fn outcome(line: &[u8], subtype: &str) -> Result<ControlOutcome> {
+    let broken = |reason: String| Error::Reply {
+        subtype: subtype.to_owned(),
+        reason,
+    };
+    match countersign_wire::decode::decode(line) {
+        Ok(countersign_wire::CliMessage::ControlResponse(response)) => Ok(response.response),
+        Ok(_) => Err(broken("no control_response".to_owned())),
+        Err(error) => Err(broken(error.to_string())),
+    }
+}
+
 /// A request that waits: given up, and taken back where possible, when it is dropped unanswered.
 struct OpenRequest<'a> {
     shared: &'a Arc<Shared>,
@@ -362,8 +379,11 @@ struct OpenRequest<'a> {
 
 impl Drop for OpenRequest<'_> {
     fn drop(&mut self) {
-        let was_open = locked(&self.shared.pending).give_up(self.id);
-        if was_open && self.shared.known().capabilities().may_send_cancel() {
+        let was_open = self.shared.give_up(self.id);
+        // A kept agent is told nothing by a host that goes away.
+        let may_cancel = self.shared.config.refuses_dropped
+            && self.shared.known().capabilities().may_send_cancel();
+        if was_open && may_cancel {
             let cancel = countersign_wire::control::ControlCancelRequest {
                 request_id: self.id.into(),
                 extra: countersign_wire::Extra::default(),

@@ -14,6 +14,7 @@ use countersign_wire::recording::Direction;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Notify;
 
+use crate::kept::{Freight, Road, RoadError};
 use crate::tap::Tap;
 
 /// A writer that is nobody's pipe.
@@ -26,17 +27,8 @@ pub(crate) enum Sink {
     Pipe(tokio::net::unix::pipe::Sender),
     /// Any other writer.
     Other(BoxedWriter),
-}
-
-/// What a line is, for the bound on what waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cargo {
-    /// A message: refused when much waits.
-    Message,
-    /// A request of ours, such as an interrupt: gets through when messages do not.
-    Request,
-    /// An answer: somebody waits for it.
-    Answer,
+    /// Another process that writes for us, with a queue and a bound of its own.
+    Kept(Arc<dyn Road>),
 }
 
 /// What may wait beyond the bound for messages.
@@ -69,6 +61,7 @@ struct State {
     pipe: Option<Arc<tokio::net::unix::pipe::Sender>>,
     /// The writer, until its task takes it.
     other: Option<BoxedWriter>,
+    kept: Option<Arc<dyn Road>>,
     /// Whether the task that writes what waits is running.
     is_draining: bool,
     is_closing: bool,
@@ -88,6 +81,7 @@ impl Outbox {
             #[cfg(unix)]
             pipe: None,
             other: None,
+            kept: None,
             is_draining: false,
             is_closing: false,
             is_closed: false,
@@ -96,6 +90,7 @@ impl Outbox {
             #[cfg(unix)]
             Sink::Pipe(pipe) => state.pipe = Some(Arc::new(pipe)),
             Sink::Other(writer) => state.other = Some(writer),
+            Sink::Kept(road) => state.kept = Some(road),
         }
         Self {
             state: Mutex::new(state),
@@ -111,17 +106,21 @@ impl Outbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands in one whole line. Does not wait.
-    pub(crate) fn put(self: &Arc<Self>, line: Vec<u8>, cargo: Cargo) -> Result<(), PutError> {
+    /// Hands in one whole line. Does not wait. A message is refused when much waits, a request some way beyond that.
+    pub(crate) fn put(
+        self: &Arc<Self>,
+        line: Vec<u8>,
+        freight: Freight<'_>,
+    ) -> Result<(), PutError> {
         debug_assert!(line.ends_with(b"\n") && line.is_ascii());
         let mut state = self.lock();
         if state.is_closing || state.is_closed {
             return Err(PutError::Closed);
         }
-        let room = match cargo {
-            Cargo::Message => self.limit,
-            Cargo::Request => self.limit.saturating_add(REQUEST_ROOM),
-            Cargo::Answer => usize::MAX,
+        let room = match freight {
+            Freight::Message => self.limit,
+            Freight::Request => self.limit.saturating_add(REQUEST_ROOM),
+            Freight::Answer { .. } => usize::MAX,
         };
         if state.bytes.saturating_add(line.len()) > room && !state.waiting.is_empty() {
             return Err(PutError::Full);
@@ -129,6 +128,13 @@ impl Outbox {
         if let Some(tap) = &self.tap {
             // Before it is written, so that its answer cannot be heard first.
             tap(Direction::In, line.trim_ascii_end());
+        }
+        if let Some(road) = &state.kept {
+            // Under the lock, so that lines keep their order.
+            return road.put(line, freight).map_err(|error| match error {
+                RoadError::Full => PutError::Full,
+                RoadError::Closed => PutError::Closed,
+            });
         }
         let Ok(written) = state.write_now(&line) else {
             state.close();
@@ -156,6 +162,10 @@ impl Outbox {
 
     /// Waits until what was handed in is written, or cannot be any more.
     pub(crate) async fn flushed(&self) {
+        let kept = self.lock().kept.clone();
+        if let Some(road) = kept {
+            return road.flushed().await;
+        }
         loop {
             let progress = self.progress.notified();
             tokio::pin!(progress);
@@ -221,6 +231,7 @@ impl State {
             self.pipe = None;
         }
         self.other = None;
+        self.kept = None;
     }
 }
 
@@ -317,6 +328,12 @@ mod tests {
 
     use super::*;
 
+    const ANSWER: Freight<'_> = Freight::Answer {
+        request_id: "r",
+        note: None,
+        refuses: false,
+    };
+
     fn outbox(sink: Sink, limit: usize) -> Arc<Outbox> {
         let runtime = tokio::runtime::Handle::current();
         Arc::new(Outbox::new(sink, limit, None, runtime))
@@ -336,14 +353,14 @@ mod tests {
             .map(|n| line(b'a' + n % 26, usize::from(n) * 7_000))
             .collect();
         for line in &lines {
-            outbox.put(line.clone(), Cargo::Message).unwrap();
+            outbox.put(line.clone(), Freight::Message).unwrap();
         }
         outbox.close();
         let mut read = Vec::new();
         receiver.read_to_end(&mut read).await.unwrap();
         assert_eq!(read, lines.concat());
         assert_eq!(
-            outbox.put(line(b'z', 1), Cargo::Message),
+            outbox.put(line(b'z', 1), Freight::Message),
             Err(PutError::Closed)
         );
     }
@@ -354,7 +371,7 @@ mod tests {
         let outbox = outbox(Sink::Other(Box::new(near)), 1 << 20);
         let lines: Vec<Vec<u8>> = (0..20).map(|n| line(b'a' + n, 50)).collect();
         for line in &lines {
-            outbox.put(line.clone(), Cargo::Message).unwrap();
+            outbox.put(line.clone(), Freight::Message).unwrap();
         }
         outbox.close();
         let mut read = Vec::new();
@@ -366,28 +383,28 @@ mod tests {
     async fn a_full_outbox_refuses_and_takes_again_when_there_is_room() {
         let (near, mut far) = tokio::io::duplex(16);
         let outbox = outbox(Sink::Other(Box::new(near)), 100);
-        outbox.put(line(b'a', 90), Cargo::Message).unwrap();
+        outbox.put(line(b'a', 90), Freight::Message).unwrap();
         assert_eq!(
-            outbox.put(line(b'b', 90), Cargo::Message),
+            outbox.put(line(b'b', 90), Freight::Message),
             Err(PutError::Full)
         );
-        outbox.put(line(b'r', 1), Cargo::Request).unwrap();
-        outbox.put(line(b'x', 1), Cargo::Answer).unwrap();
+        outbox.put(line(b'r', 1), Freight::Request).unwrap();
+        outbox.put(line(b'x', 1), ANSWER).unwrap();
         let mut read = vec![0; 95];
         far.read_exact(&mut read).await.unwrap();
         outbox.flushed().await;
-        outbox.put(line(b'b', 90), Cargo::Message).unwrap();
+        outbox.put(line(b'b', 90), Freight::Message).unwrap();
     }
 
     #[tokio::test]
     async fn a_cut_road_ends_at_once_though_nobody_reads() {
         let (sender, receiver) = tokio::net::unix::pipe::pipe().unwrap();
         let outbox = outbox(Sink::Pipe(sender), 64 << 20);
-        outbox.put(line(b'a', 1 << 20), Cargo::Message).unwrap();
+        outbox.put(line(b'a', 1 << 20), Freight::Message).unwrap();
         outbox.cut();
         outbox.flushed().await;
         assert_eq!(
-            outbox.put(line(b'b', 1), Cargo::Message),
+            outbox.put(line(b'b', 1), Freight::Message),
             Err(PutError::Closed)
         );
         drop(receiver);

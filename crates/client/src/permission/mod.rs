@@ -26,7 +26,7 @@ pub use plan::Plan;
 pub use ready::{AllowAll, AllowTools, DenyAll};
 pub use update::{Rule, RuleError, Update};
 
-use crate::peer::question::{Interest, Responder, Withdrawn};
+use crate::peer::responder::{Interest, Responder, Withdrawn};
 
 /// A future in a box.
 pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -141,6 +141,11 @@ impl PermissionQuestion {
     /// The right to answer it, for an answer that no [`Decision`] can say. Nothing is checked or completed then.
     pub fn into_responder(self) -> Responder {
         self.responder
+    }
+
+    /// Has this kept with the answer ([`Responder::note`]).
+    pub fn note(&mut self, note: crate::Json) {
+        self.responder.note(note);
     }
 
     /// Gives the decision.

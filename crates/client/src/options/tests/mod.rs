@@ -39,6 +39,7 @@ fn try_plan(
         &located(),
         version,
         &Surroundings::default(),
+        None,
     )
 }
 

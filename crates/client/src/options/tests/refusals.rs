@@ -165,7 +165,7 @@ fn root_may_not_bypass_unless_in_a_sandbox() {
         ..Surroundings::default()
     };
     let warnings = |options: Options| {
-        launch(&options, &Needs::default(), &located(), NEW, &root)
+        launch(&options, &Needs::default(), &located(), NEW, &root, None)
             .unwrap()
             .warnings
     };
