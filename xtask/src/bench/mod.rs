@@ -4,6 +4,7 @@
 //! each placement, judge the figures, write the page. Invariant: every figure printed comes from the raw results of this
 //! very run.
 
+mod journal;
 mod page;
 mod peers;
 mod rehearsal;
@@ -27,6 +28,8 @@ pub(crate) enum Bench {
     Client,
     /// The scripted CLI: lines a second into a pipe
     Rehearsal,
+    /// Journal and keeper: appending, following, memory, latency
+    Journal,
 }
 
 /// Runs one benchmark. Whether it succeeded.
@@ -38,6 +41,7 @@ pub(crate) fn command(
     match bench {
         Bench::Wire => wire(workspace, args),
         Bench::Rehearsal => rehearsal::command(workspace, args),
+        Bench::Journal => journal::command(workspace, args),
         Bench::Client => {
             let name = "cargo xtask bench client".to_owned();
             let args = [name].into_iter().chain(args.iter().cloned());
@@ -116,7 +120,7 @@ fn client(workspace: &Workspace, args: &ClientArgs) -> anyhow::Result<bool> {
     let is_whole = !args.quick && args.modes.is_empty() && args.pin == Pin::All;
     if is_whole && lost.is_empty() {
         let file = workspace.root.join("docs/performance.md");
-        page::write(&file, &text).context("the table could not be written")?;
+        page::write(&file, "client", &text).context("the table could not be written")?;
         out::note(format_args!("wrote the table into {}", file.display()));
     }
     Ok(lost.is_empty())

@@ -11,7 +11,6 @@ use anyhow::{Context as _, bail};
 use super::runs::{Results, Step};
 use super::speed::{Goal, Row, Verdict};
 
-const BEGIN: &str = "<!-- written by `cargo xtask bench client` -->";
 const END: &str = "<!-- end -->";
 
 pub(super) fn render(rows: &[Row], results: &Results, plan: &[Step], machine: &str) -> String {
@@ -77,7 +76,7 @@ fn goal(goal: Goal) -> String {
 }
 
 /// Three digits that count, no more.
-fn number(figure: f64) -> String {
+pub(super) fn number(figure: f64) -> String {
     match figure.abs() {
         0.0 => "0".to_owned(),
         size if size < 10.0 => {
@@ -90,22 +89,23 @@ fn number(figure: f64) -> String {
     }
 }
 
-/// Puts the table between the markers of the page.
-pub(super) fn write(file: &Path, table: &str) -> anyhow::Result<()> {
+/// Puts the table of a benchmark between its markers on the page.
+pub(super) fn write(file: &Path, bench: &str, table: &str) -> anyhow::Result<()> {
     let page =
         std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    std::fs::write(file, between(&page, table)?)?;
+    std::fs::write(file, between(&page, bench, table)?)?;
     Ok(())
 }
 
-fn between(page: &str, table: &str) -> anyhow::Result<String> {
+fn between(page: &str, bench: &str, table: &str) -> anyhow::Result<String> {
+    let begin = format!("<!-- written by `cargo xtask bench {bench}` -->");
     let parts = page
-        .split_once(BEGIN)
+        .split_once(&begin)
         .and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
     let Some((before, after)) = parts else {
-        bail!("the page has no place for it: add the lines `{BEGIN}` and `{END}`");
+        bail!("the page has no place for it: add the lines `{begin}` and `{END}`");
     };
-    Ok(format!("{before}{BEGIN}\n\n{table}\n\n{END}{after}"))
+    Ok(format!("{before}{begin}\n\n{table}\n\n{END}{after}"))
 }
 
 #[cfg(test)]
@@ -114,11 +114,14 @@ mod tests {
 
     #[test]
     fn only_what_stands_between_the_markers_is_replaced() {
-        let page = format!("# A\n\n{BEGIN}\nold\n{END}\n\nafter\n");
-        let once = between(&page, "new").unwrap();
-        assert_eq!(once, format!("# A\n\n{BEGIN}\n\nnew\n\n{END}\n\nafter\n"));
-        assert_eq!(between(&once, "new").unwrap(), once);
-        assert!(between("# A", "new").is_err());
+        let begin = |bench: &str| format!("<!-- written by `cargo xtask bench {bench}` -->");
+        let (one, two) = (begin("one"), begin("two"));
+        let page = format!("# A\n\n{one}\nold\n{END}\n\n{two}\nold\n{END}\n\nafter\n");
+        let once = between(&page, "two", "new").unwrap();
+        let wanted = format!("# A\n\n{one}\nold\n{END}\n\n{two}\n\nnew\n\n{END}\n\nafter\n");
+        assert_eq!(once, wanted);
+        assert_eq!(between(&once, "two", "new").unwrap(), once);
+        assert!(between(&page, "three", "new").is_err());
     }
 
     #[test]

@@ -8,11 +8,26 @@ use super::Finding;
 use crate::workspace::{Metadata, Resolve};
 
 /// A crate of ours and what must not be below it, with the reason.
-const FORBIDDEN: &[(&str, &[&str], &str)] = &[(
-    "countersign-wire",
-    &["tokio", "mio", "async-std", "smol", "futures-executor"],
-    "the wire has no runtime and does no I/O",
-)];
+const FORBIDDEN: &[(&str, &[&str], &str)] = &[
+    (
+        "countersign-wire",
+        RUNTIMES,
+        "the wire has no runtime and does no I/O",
+    ),
+    (
+        "countersign-journal",
+        RUNTIMES,
+        "the keeper writes the journal on one thread, without a runtime",
+    ),
+    (
+        "countersign-transcript",
+        RUNTIMES,
+        "the fold is pure: records in, entries out",
+    ),
+    ("countersign-policy", RUNTIMES, "a verdict waits for nobody"),
+];
+
+const RUNTIMES: &[&str] = &["tokio", "mio", "async-std", "smol", "futures-executor"];
 
 pub(super) fn forbidden_dependencies(metadata: &Metadata) -> Vec<Finding> {
     let names = metadata
