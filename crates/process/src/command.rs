@@ -1,6 +1,6 @@
 //! How a child is to be started so that it ends with us and is not hit by what is meant for us.
 //!
-//! Owns the one unsafe call of the project. Starts nothing itself.
+//! Owns what is done in a child between fork and exec. Starts nothing itself.
 
 use std::process::Command;
 
@@ -17,9 +17,34 @@ pub fn die_with_parent(command: &mut Command) {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     #[cfg(target_os = "linux")]
-    ask_for_death_signal(command);
+    ask_for_death_signal(command, rustix::process::Signal::TERM);
     #[cfg(not(unix))]
     let _ = command;
+}
+
+/// As [`die_with_parent`], but with SIGKILL: for a child that must not act for a moment after its parent.
+pub fn be_killed_with_parent(command: &mut Command) {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    #[cfg(target_os = "linux")]
+    ask_for_death_signal(command, rustix::process::Signal::KILL);
+    #[cfg(not(unix))]
+    let _ = command;
+}
+
+/// Has the kernel send this process SIGTERM when `parent` ends.
+///
+/// # Errors
+/// When `parent` has ended before that, or the system has no such signal.
+#[cfg(target_os = "linux")]
+pub fn hear_of_parents_death(parent: u32) -> std::io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
+    let now = rustix::process::getppid().map(|pid| pid.as_raw_pid().unsigned_abs());
+    if now == Some(parent) {
+        Ok(())
+    } else {
+        Err(rustix::io::Errno::SRCH.into())
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -27,12 +52,12 @@ pub fn die_with_parent(command: &mut Command) {
     unsafe_code,
     reason = "the request must be made in the child, between fork and exec"
 )]
-fn ask_for_death_signal(command: &mut Command) {
+fn ask_for_death_signal(command: &mut Command, signal: rustix::process::Signal) {
     use std::os::unix::process::CommandExt as _;
 
     let parent = rustix::process::getpid();
     let in_the_child = move || {
-        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
+        rustix::process::set_parent_process_death_signal(Some(signal))?;
         // A parent that died before the request was made sends nothing any more. The child then has another
         // parent. None means one outside our namespace of process ids, of which nothing can be said.
         match rustix::process::getppid() {
@@ -42,7 +67,7 @@ fn ask_for_death_signal(command: &mut Command) {
     };
     // SAFETY: between fork and exec only async-signal-safe work is allowed, since another thread of the parent
     // may have held any lock at the time of the fork. The closure makes two system calls, takes no lock,
-    // allocates nothing (its captures are a number, its errors are bare codes) and cannot panic.
+    // allocates nothing (its captures are numbers, its errors are bare codes) and cannot panic.
     unsafe {
         command.pre_exec(in_the_child);
     }

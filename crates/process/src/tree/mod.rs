@@ -5,6 +5,7 @@
 //! signals this process, nor one whose start time is not the one that was listed.
 
 mod belong;
+mod descendants;
 #[cfg(target_os = "linux")]
 mod proc;
 #[cfg(any(all(unix, not(target_os = "linux")), all(unix, test)))]
@@ -23,6 +24,10 @@ use nothing as system;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
+
+#[cfg(unix)]
+pub use descendants::{become_subreaper, end_descendants};
+pub use descendants::{descendants_of, descends_from, signal, started};
 
 use crate::Marker;
 use belong::Root;
