@@ -144,7 +144,8 @@ pub enum KeeperEvent {
     Head {
         /// BLAKE3 of this segment up to here, as hex.
         hash: String,
-        /// A CRC-32 of each record since the last head of this segment, eight hex digits each, without those of heads.
+        /// A CRC-32 of each record line from the last head of this segment on, that head included, or from the first record
+        /// on; eight hex digits each, without the newline.
         #[serde(default)]
         marks: String,
     },

@@ -9,12 +9,39 @@
 //! host put between the frames.
 #![warn(missing_docs)]
 
+mod chain;
+mod compress;
 mod cursor;
+mod error;
 mod event;
+mod folder;
+mod header;
+mod heads;
+mod lines;
+mod marks;
 mod note;
+mod reader;
 mod record;
+pub mod seal;
+mod source;
+mod survey;
+mod tail;
+pub mod transfer;
+mod verify;
+#[cfg(unix)]
+mod writer;
 
+pub use compress::{CompressError, Compressed, compress_closed};
 pub use cursor::{BadCursor, Cursor};
+pub use error::{AppendError, OpenError, ReadError, RollError, SyncError};
 pub use event::{Exit, KeeperEvent, OpenQuestion, ProcessName, SpawnedAgent};
+pub use header::{BadHeader, VERSION};
+pub use heads::{HeadAt, heads};
 pub use note::Note;
+pub use reader::{Damaged, Flaw, Large, Reader, Step, read_range};
 pub use record::{BadRecord, Kind, MOST_AROUND, Record};
+pub use survey::{Carried, survey};
+pub use tail::Tail;
+pub use verify::{Fault, Verdict, What, verify};
+#[cfg(unix)]
+pub use writer::{Limits, Writer};

@@ -1,0 +1,217 @@
+//! The lines of one segment, in a buffer that stays small.
+//!
+//! Owns the buffer and the running hash over what was read. Knows no records. Invariants: only what ends in a newline is
+//! a line; what stands behind the last newline is read anew each time, because its writer may take it back; the buffer
+//! holds 64 KiB, a longer line only until the next one is asked for.
+
+use std::io;
+use std::ops::Range;
+
+use crate::chain::Chain;
+use crate::source::Source;
+
+/// The buffer at rest.
+pub(crate) const BUFFER: usize = 64 << 10;
+
+/// Less room than this is no room: a long line is not read in crumbs.
+const LEAST_READ: usize = 4 << 10;
+
+/// What comes next.
+#[derive(Debug)]
+pub(crate) enum Piece {
+    /// A line, without its newline: where it stands in the buffer.
+    Line(Range<usize>),
+    /// A line that is longer than was asked for, or will be. Its beginning stands in the buffer.
+    Long(Range<usize>),
+    /// Nothing more for now, but so many bytes behind the last newline.
+    End { behind: u64 },
+}
+
+/// Reads a segment line by line.
+pub(crate) struct Lines {
+    source: Source,
+    buffer: Vec<u8>,
+    /// What is read and not yet given out.
+    start: usize,
+    end: usize,
+    /// Where `start` stands in the segment.
+    offset: u64,
+    /// From here to `start` the buffer is not hashed yet.
+    unhashed: usize,
+    chain: Option<Chain>,
+}
+
+impl Lines {
+    pub(crate) fn new(source: Source) -> Self {
+        Self {
+            source,
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            offset: 0,
+            unhashed: 0,
+            chain: None,
+        }
+    }
+
+    /// Hashes what is given out, from the beginning on.
+    pub(crate) fn hashing(mut self) -> Self {
+        self.chain = Some(Chain::default());
+        self
+    }
+
+    /// Where the next line begins.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Whether the segment is one that can grow.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.source.is_plain()
+    }
+
+    /// Whether the segment has become shorter than what was given out.
+    pub(crate) fn is_cut(&self) -> io::Result<bool> {
+        let len = self.source.plain_len()?;
+        Ok(len.is_some_and(|len| len < self.offset))
+    }
+
+    /// Goes on at `offset`, which is the beginning of a line. Not for one who hashes.
+    pub(crate) fn go_to(&mut self, offset: u64) -> io::Result<()> {
+        debug_assert!(self.chain.is_none());
+        self.source.go_to(offset)?;
+        (self.start, self.end, self.unhashed) = (0, 0, 0);
+        self.offset = offset;
+        Ok(())
+    }
+
+    /// The bytes of a piece. They stay until the next one is asked for.
+    pub(crate) fn bytes(&self, range: Range<usize>) -> &[u8] {
+        &self.buffer[range]
+    }
+
+    /// Gives the line that was given out last once more.
+    pub(crate) fn give_back(&mut self, line: &Range<usize>) {
+        self.offset -= (self.start - line.start) as u64;
+        self.start = line.start;
+    }
+
+    /// The hash over all lines given out so far, but for the last `but` bytes of them.
+    pub(crate) fn hash_before(&self, but: usize) -> Option<blake3::Hash> {
+        let waiting = &self.buffer[self.unhashed..self.start - but];
+        let chain = self.chain.as_ref()?;
+        Some(chain.hash_with(std::iter::once(waiting)))
+    }
+
+    /// The chain over all lines given out so far.
+    pub(crate) fn into_chain(mut self) -> Chain {
+        self.hash_consumed();
+        self.chain.unwrap_or_default()
+    }
+
+    /// The next line. One of more than `most` bytes that does not fit into the buffer is only named ([`Piece::Long`]),
+    /// and [`Self::skim`] leads past it.
+    pub(crate) fn next(&mut self, most: usize) -> io::Result<Piece> {
+        self.shrink();
+        let mut looked = 0;
+        loop {
+            let fresh = &self.buffer[self.start + looked..self.end];
+            if let Some(length) = memchr::memchr(b'\n', fresh) {
+                let line = self.start..self.start + looked + length;
+                self.advance(line.len() + 1);
+                return Ok(Piece::Line(line));
+            }
+            looked = self.end - self.start;
+            if looked >= BUFFER && looked > most {
+                return Ok(Piece::Long(self.start..self.end));
+            }
+            self.make_room();
+            let read = self.source.read(&mut self.buffer[self.end..])?;
+            if read == 0 {
+                self.forget_unfinished(self.offset)?;
+                return Ok(Piece::End {
+                    behind: looked as u64,
+                });
+            }
+            self.end += read;
+        }
+    }
+
+    /// Passes over the next line without keeping it, and shows its bytes on the way. Its length without the newline;
+    /// none if it is not complete yet, and then it is still the next one.
+    pub(crate) fn skim(&mut self, mut see: impl FnMut(&[u8])) -> io::Result<Option<u64>> {
+        let begin = self.offset;
+        loop {
+            let fresh = &self.buffer[self.start..self.end];
+            if let Some(length) = memchr::memchr(b'\n', fresh) {
+                see(&fresh[..length]);
+                let whole = self.offset - begin + length as u64;
+                self.advance(length + 1);
+                return Ok(Some(whole));
+            }
+            see(fresh);
+            self.advance(self.end - self.start);
+            self.make_room();
+            let read = self.source.read(&mut self.buffer[self.end..])?;
+            if read == 0 {
+                self.forget_unfinished(begin)?;
+                return Ok(None);
+            }
+            self.end += read;
+        }
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.offset += bytes as u64;
+    }
+
+    /// Drops the rest of the buffer; the next read begins at `offset`. A compressed segment cannot change, and has no
+    /// more to give.
+    fn forget_unfinished(&mut self, offset: u64) -> io::Result<()> {
+        if self.source.is_plain() {
+            self.hash_consumed();
+            self.source.go_to(offset)?;
+            self.end = self.start;
+            self.offset = offset;
+        }
+        Ok(())
+    }
+
+    fn hash_consumed(&mut self) {
+        if let Some(chain) = &mut self.chain {
+            chain.update(&self.buffer[self.unhashed..self.start]);
+        }
+        self.unhashed = self.start;
+    }
+
+    /// Room behind what is there: by moving it to the front, else by growing a quarter.
+    fn make_room(&mut self) {
+        if self.buffer.is_empty() {
+            self.buffer.resize(BUFFER, 0);
+        }
+        if self.end < self.buffer.len() {
+            return;
+        }
+        self.hash_consumed();
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end, self.unhashed) = (0, self.end - self.start, 0);
+        if self.buffer.len() - self.end < LEAST_READ {
+            let more = (self.buffer.len() / 4).max(BUFFER);
+            self.buffer.reserve_exact(more);
+            self.buffer.resize(self.buffer.len() + more, 0);
+        }
+    }
+
+    /// Returns what a long line needed.
+    fn shrink(&mut self) {
+        if self.buffer.len() > BUFFER && self.end - self.start < BUFFER {
+            self.hash_consumed();
+            let mut small = vec![0; BUFFER];
+            let rest = self.end - self.start;
+            small[..rest].copy_from_slice(&self.buffer[self.start..self.end]);
+            self.buffer = small;
+            (self.start, self.end, self.unhashed) = (0, rest, 0);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The marks in a head: a CRC-32 of each record line, as text, and what two rows of them tell.
+//!
+//! Owns the text of marks and the comparison that names a record. Pure. A mark says which record was changed; that
+//! something was changed is the hash's to say.
+
+use std::collections::HashSet;
+
+/// The mark of a record line without its newline.
+pub(crate) fn of(line: &[u8]) -> u32 {
+    crc32fast::hash(line)
+}
+
+/// Eight hex digits each.
+pub(crate) fn to_text(marks: &[u32]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(marks.len() * 8);
+    for mark in marks {
+        for shift in (0..8).rev() {
+            let digit = (mark >> (4 * shift)) & 0xf;
+            text.push(char::from(DIGITS[digit as usize]));
+        }
+    }
+    text
+}
+
+/// Read back; none if it is not of the form.
+pub(crate) fn from_text(text: &str) -> Option<Vec<u32>> {
+    if !text.len().is_multiple_of(8) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let digits = |at: usize| u32::from_str_radix(&text[at..at + 8], 16).ok();
+    (0..text.len()).step_by(8).map(digits).collect()
+}
+
+/// How a record differs from what was marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Difference {
+    Changed,
+    Cut,
+    Reordered,
+    Added,
+}
+
+/// The first place at which the records are not those that were marked.
+pub(crate) fn compare(marked: &[u32], found: &[u32]) -> Option<(usize, Difference)> {
+    let same = marked.iter().zip(found).take_while(|(a, b)| a == b).count();
+    let (marked, found) = (&marked[same..], &found[same..]);
+    let difference = match (marked.first(), found.first()) {
+        (None, None) => return None,
+        (Some(_), None) => Difference::Cut,
+        (None, Some(_)) => Difference::Added,
+        (Some(expected), Some(there)) => {
+            let is_elsewhere = found.contains(expected);
+            let is_of_another_place = marked.contains(there);
+            match (is_elsewhere, is_of_another_place) {
+                (true, true) if is_same_set(marked, found) => Difference::Reordered,
+                (false, true) => Difference::Cut,
+                (true, false) => Difference::Added,
+                _ => Difference::Changed,
+            }
+        }
+    };
+    Some((same, difference))
+}
+
+fn is_same_set(marked: &[u32], found: &[u32]) -> bool {
+    let set = |marks: &[u32]| marks.iter().copied().collect::<HashSet<u32>>();
+    marked.len() == found.len() && set(marked) == set(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_read_back() {
+        let marks = [0, 1, 0xdead_beef, u32::MAX];
+        assert_eq!(to_text(&marks), "0000000000000001deadbeefffffffff");
+        assert_eq!(from_text(&to_text(&marks)).unwrap(), marks);
+        assert_eq!(from_text(""), Some(Vec::new()));
+        for bad in ["1", "0000000g", "+0000001", "ü000000"] {
+            assert_eq!(from_text(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_first_difference_is_named() {
+        let marked = [1, 2, 3, 4, 5];
+        let found = |found: &[u32]| compare(&marked, found);
+        assert_eq!(found(&[1, 2, 3, 4, 5]), None);
+        assert_eq!(found(&[1, 2, 9, 4, 5]), Some((2, Difference::Changed)));
+        assert_eq!(found(&[1, 2, 4, 5]), Some((2, Difference::Cut)));
+        assert_eq!(found(&[1, 2, 3]), Some((3, Difference::Cut)));
+        assert_eq!(found(&[1, 3, 2, 4, 5]), Some((1, Difference::Reordered)));
+        assert_eq!(found(&[1, 9, 2, 3, 4, 5]), Some((1, Difference::Added)));
+        assert_eq!(found(&[1, 2, 3, 4, 5, 6]), Some((5, Difference::Added)));
+    }
+}

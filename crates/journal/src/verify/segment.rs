@@ -1,0 +1,199 @@
+//! One segment, held against its own heads.
+//!
+//! Owns the walk over its records. Invariant: the first fault that is told is the first record that differs from its
+//! mark; without marks, the first whose number is out of order; without either, the range between two heads.
+
+use std::ops::Range;
+use std::path::Path;
+
+use super::{Check, Fault, Stop, What, unreadable};
+use crate::cursor::Cursor;
+use crate::header::Header;
+use crate::heads;
+use crate::lines::{Lines, Piece};
+use crate::marks::{self, Difference};
+use crate::record::Record;
+
+/// The walk over one segment.
+pub(super) struct Walk<'a> {
+    lines: &'a mut Lines,
+    check: &'a mut Check,
+    number: u32,
+    generation: u32,
+    next_seq: u64,
+    /// The first number whose mark the next head holds: that of the last head, or the first of the segment.
+    range_start: u64,
+    last_head: Option<Cursor>,
+    /// Of the records since.
+    found: Vec<u32>,
+    /// Out of order, as far as numbers tell. The next head knows better.
+    suspect: Option<Fault>,
+    /// What is doubtful about the segment before, or this one's header.
+    doubt: Option<Fault>,
+    torn: u64,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        lines: &'a mut Lines,
+        number: u32,
+        header: &Header,
+        doubt: Option<Fault>,
+        check: &'a mut Check,
+    ) -> Self {
+        Self {
+            lines,
+            check,
+            number,
+            generation: header.generation,
+            next_seq: header.first_seq,
+            range_start: header.first_seq,
+            last_head: None,
+            found: Vec::new(),
+            suspect: None,
+            doubt,
+            torn: 0,
+        }
+    }
+
+    pub(super) fn records(&mut self, path: &Path) -> Result<(), Stop> {
+        loop {
+            match self.lines.next(usize::MAX) {
+                Ok(Piece::Line(line)) => self.line(line)?,
+                Ok(Piece::Long(_)) => {}
+                Ok(Piece::End { behind }) => {
+                    self.torn = behind;
+                    return Ok(());
+                }
+                Err(error) => {
+                    let fault = unreadable(self.number, self.check.verdict.end, path, error);
+                    return Err(self.suspect.map_or(fault, Stop::Fault));
+                }
+            }
+        }
+    }
+
+    /// The last head, and how many bytes stand behind the last record.
+    pub(super) fn finish(self, is_newest: bool) -> Result<(Cursor, u64), Stop> {
+        if let Some(fault) = self.doubt.or(self.suspect) {
+            return Err(fault.into());
+        }
+        if self.torn > 0 && !is_newest {
+            return Err(Fault::new(self.check.verdict.end, What::TornTail).into());
+        }
+        let before = Cursor::new(self.generation, self.range_start.saturating_sub(1));
+        Ok((self.last_head.unwrap_or(before), self.torn))
+    }
+
+    fn line(&mut self, line: Range<usize>) -> Result<(), Stop> {
+        let bytes = self.lines.bytes(line.clone());
+        let mark = marks::of(bytes);
+        let mut seq = self.next_seq;
+        let mut head = None;
+        match Record::parse(bytes) {
+            Ok(record) => {
+                head = heads::head_of(&record);
+                seq = record.seq;
+                self.number_of(seq);
+            }
+            Err(_) => self.suspect(seq, What::Damaged),
+        }
+        let cursor = Cursor::new(self.generation, seq);
+        if let Some((hash, marks)) = head {
+            self.head(cursor, &hash, &marks, line.len() + 1)?;
+            self.range_start = seq;
+            self.last_head = Some(cursor);
+            self.found.clear();
+        }
+        self.found.push(mark);
+        self.next_seq = seq.saturating_add(1);
+        self.check.verdict.end = cursor;
+        self.check.verdict.records += 1;
+        Ok(())
+    }
+
+    /// What the number of a record tells.
+    fn number_of(&mut self, seq: u64) {
+        if let Some(suspect) = &mut self.suspect {
+            if suspect.what == What::Cut && suspect.cursor.seq == seq {
+                suspect.what = What::Reordered;
+            }
+        } else if seq > self.next_seq {
+            self.suspect(self.next_seq, What::Cut);
+        } else if seq < self.next_seq {
+            self.suspect(seq, What::Added);
+        }
+    }
+
+    fn suspect(&mut self, seq: u64, what: What) {
+        let fault = Fault::new(Cursor::new(self.generation, seq), what);
+        self.suspect.get_or_insert(fault);
+    }
+
+    /// A head, whose line is `length` bytes long, says what stood before it.
+    fn head(&mut self, at: Cursor, hash: &str, text: &str, length: usize) -> Result<(), Stop> {
+        let actual = self.lines.hash_before(length);
+        let is_chain = actual.is_some_and(|actual| actual.to_hex().as_str() == hash);
+        let marked = marks::from_text(text);
+        let difference = match &marked {
+            Some(marked) => self.difference(at.seq, marked),
+            None => None,
+        };
+        let are_marks = marked.is_some() && difference.is_none();
+        if let (true, Some(doubt)) = (is_chain, self.doubt) {
+            // The header is as it was written, so it is the segment before that is not.
+            return Err(doubt.into());
+        }
+        match (is_chain, are_marks) {
+            (true, true) => {
+                if let Some(suspect) = self.suspect {
+                    return Err(suspect.into());
+                }
+                self.check.verdict.vouched = Some(at);
+                if let Some(actual) = actual {
+                    self.check.sealed(at, &actual)?;
+                }
+                Ok(())
+            }
+            // What stands before it is whole, so the marks in it are not.
+            (true, false) => Err(Fault::new(at, What::Changed).into()),
+            (false, false) => Err(difference
+                .or(self.suspect)
+                .unwrap_or(Fault::new(at, What::Changed))
+                .into()),
+            (false, true) => Err(self.unmarked(at).into()),
+        }
+    }
+
+    /// The first record that is not the one that was marked.
+    fn difference(&self, head: u64, marked: &[u32]) -> Option<Fault> {
+        // A head in between may have been made unknowable: these marks begin with it.
+        let begin = head.saturating_sub(marked.len() as u64);
+        let skip = usize::try_from(begin.saturating_sub(self.range_start)).unwrap_or(0);
+        let skip = skip.min(self.found.len());
+        let (place, difference) = marks::compare(marked, &self.found[skip..])?;
+        let seq = self.range_start + (skip + place) as u64;
+        let what = match difference {
+            Difference::Changed => What::Changed,
+            Difference::Cut => What::Cut,
+            Difference::Reordered => What::Reordered,
+            Difference::Added => What::Added,
+        };
+        Some(Fault::new(Cursor::new(self.generation, seq), what))
+    }
+
+    /// All records are as they were marked, and still the hash is another one.
+    fn unmarked(&self, at: Cursor) -> Fault {
+        match self.last_head {
+            Some(from) => Fault::new(at, What::Between { from }),
+            None if self.doubt.is_some() => {
+                let segment = self.number;
+                Fault::new(at, What::Header { segment })
+            }
+            None => {
+                let from = Cursor::new(self.generation, self.range_start.saturating_sub(1));
+                Fault::new(at, What::Between { from })
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Opens a journal to write: a new generation, or the end of the last one.
+//!
+//! Owns what is done to the files of earlier writers: an unfinished record at the very end is cut, nothing else is ever
+//! touched. Invariant: a generation is begun once, and only after everything before it is on the disk.
+
+use std::fs::OpenOptions;
+use std::path::Path;
+
+use super::disk::{Disk, RealDisk};
+use super::stage::Stage;
+use super::{Limits, Writer, begin_segment};
+use crate::error::OpenError;
+use crate::folder;
+use crate::header::{self, Header};
+use crate::survey::{self, Carried, Newest, Survey};
+
+impl Writer {
+    /// Begins `generation` in the journal folder `dir`, which is made if it is missing. The header is written and not yet
+    /// synced. Also says what the generations before have left.
+    ///
+    /// # Errors
+    /// [`OpenError::Generation`] when this generation or a later one was begun before; otherwise when something cannot
+    /// be read or written.
+    pub fn open(
+        dir: &Path,
+        session: &str,
+        generation: u32,
+        limits: Limits,
+    ) -> Result<(Self, Carried), OpenError> {
+        Self::open_on(Box::new(RealDisk), dir, session, generation, limits)
+    }
+
+    pub(super) fn open_on(
+        disk: Box<dyn Disk>,
+        dir: &Path,
+        session: &str,
+        generation: u32,
+        limits: Limits,
+    ) -> Result<(Self, Carried), OpenError> {
+        if !header::is_name(session) {
+            return Err(OpenError::Name);
+        }
+        folder::make_dir(dir).map_err(|error| OpenError::io(dir, error))?;
+        let Survey {
+            carried,
+            newest,
+            stillborn,
+        } = survey::look(dir)?;
+        check(&carried, newest.as_ref(), session, generation)?;
+        secure(dir, newest.as_ref(), stillborn)?;
+        let is_begun = |newest: &Newest| newest.header.generation == generation;
+        let newest = match newest {
+            Some(newest) if is_begun(&newest) => {
+                // Its writer was stopped before the first record: it goes on where that one was stopped.
+                let writer = Self::go_on(disk, dir, newest, &carried, limits)?;
+                return Ok((writer, carried));
+            }
+            newest => newest,
+        };
+        let number = match (&newest, stillborn) {
+            (_, Some(number)) => number,
+            (Some(newest), None) => newest.number + 1,
+            (None, None) => 1,
+        };
+        let previous = newest.map_or_else(header::no_hash, |newest| newest.chain.hash());
+        let header = Header {
+            session: session.to_owned(),
+            generation,
+            first_seq: carried.seq + 1,
+            previous,
+        };
+        let writer = Self::begin(disk, dir, number, &header, carried.seq, limits)?;
+        Ok((writer, carried))
+    }
+
+    /// Goes on in the newest generation: for whoever found it without an end, and says so in it.
+    ///
+    /// # Errors
+    /// When there is none, or something cannot be read or written.
+    pub fn reopen(dir: &Path, limits: Limits) -> Result<(Self, Carried), OpenError> {
+        let Survey {
+            carried,
+            newest,
+            stillborn,
+        } = survey::look(dir)?;
+        let nothing = || OpenError::Nothing {
+            dir: dir.to_owned(),
+        };
+        let newest = newest
+            .filter(|newest| newest.is_plain)
+            .ok_or_else(nothing)?;
+        secure(dir, Some(&newest), stillborn)?;
+        let writer = Self::go_on(Box::new(RealDisk), dir, newest, &carried, limits)?;
+        Ok((writer, carried))
+    }
+
+    fn begin(
+        disk: Box<dyn Disk>,
+        dir: &Path,
+        number: u32,
+        header: &Header,
+        seq: u64,
+        limits: Limits,
+    ) -> Result<Self, OpenError> {
+        let path = folder::plain(dir, number);
+        let line = header.line();
+        let (segment, reserved) = begin_segment(&*disk, &path, &line, limits.reserve)
+            .map_err(|error| OpenError::io(&path, error))?;
+        let mut stage = Stage::new(seq, 0, limits.head_every);
+        stage.begin_segment(line.as_bytes());
+        Ok(Self {
+            disk,
+            dir: dir.to_owned(),
+            session: header.session.clone(),
+            generation: header.generation,
+            limits,
+            number,
+            segment,
+            end: line.len() as u64,
+            reserved,
+            stage,
+            synced: seq,
+            is_dirty: true,
+            is_dir_dirty: true,
+            sync_failed: false,
+            is_broken: false,
+        })
+    }
+
+    fn go_on(
+        disk: Box<dyn Disk>,
+        dir: &Path,
+        newest: Newest,
+        carried: &Carried,
+        limits: Limits,
+    ) -> Result<Self, OpenError> {
+        let path = folder::plain(dir, newest.number);
+        let segment = disk
+            .reopen(&path, newest.end)
+            .map_err(|error| OpenError::io(&path, error))?;
+        let mut stage = Stage::new(carried.seq, carried.at, limits.head_every);
+        stage.resume(newest.chain, newest.marks);
+        Ok(Self {
+            disk,
+            dir: dir.to_owned(),
+            session: newest.header.session,
+            generation: newest.header.generation,
+            limits,
+            number: newest.number,
+            segment,
+            end: newest.end,
+            // Asked for with the first commit, which may do without.
+            reserved: (limits.reserve > 0).then_some(newest.end),
+            stage,
+            // What was there was secured.
+            synced: carried.seq,
+            is_dirty: false,
+            is_dir_dirty: false,
+            sync_failed: false,
+            is_broken: false,
+        })
+    }
+}
+
+/// Whose the journal is, and whether the generation is new.
+fn check(
+    carried: &Carried,
+    newest: Option<&Newest>,
+    session: &str,
+    generation: u32,
+) -> Result<(), OpenError> {
+    let Some(newest) = newest else {
+        return Ok(());
+    };
+    if carried.session != session {
+        return Err(OpenError::Session {
+            asked: session.to_owned(),
+            found: carried.session.clone(),
+        });
+    }
+    let was_there = newest.header.generation;
+    // A header alone is no agent: nothing was started before the first record was on the disk.
+    let is_unused = was_there == generation && !newest.has_records && newest.is_plain;
+    if was_there >= generation && !is_unused {
+        return Err(OpenError::Generation {
+            asked: generation,
+            newest: was_there,
+        });
+    }
+    Ok(())
+}
+
+/// Cuts what no whole record is at the very end, returns what an earlier writer had reserved, and brings the rest to the
+/// disk: the next header vouches for it.
+fn secure(dir: &Path, newest: Option<&Newest>, stillborn: Option<u32>) -> Result<(), OpenError> {
+    let cut = |number: u32, len: u64| {
+        let path = folder::plain(dir, number);
+        let fail = |error| OpenError::io(&path, error);
+        let file = OpenOptions::new().write(true).open(&path).map_err(fail)?;
+        file.set_len(len).map_err(fail)?;
+        file.sync_all().map_err(fail)
+    };
+    if let Some(newest) = newest.filter(|newest| newest.is_plain) {
+        cut(newest.number, newest.end)?;
+    }
+    if let Some(number) = stillborn {
+        cut(number, 0)?;
+    }
+    folder::sync_dir(dir).map_err(|error| OpenError::io(dir, error))
+}

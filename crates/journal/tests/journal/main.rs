@@ -1,0 +1,14 @@
+//! The journal from outside: what a writer, readers and whoever checks it see of one another.
+//!
+//! Everything runs on real files in a folder of its own.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+mod concurrent;
+mod fixture;
+mod packed;
+mod properties;
+mod transfer;
+mod verify;
+mod ways;

@@ -1,0 +1,429 @@
+//! Whoever changes, cuts or moves something is told which record it was.
+//!
+//! Each test does one thing to a good journal, and the good one is checked first.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use countersign_journal::{
+    Cursor, Fault, Kind, Limits, Verdict, What, Writer, compress_closed, heads, seal, verify,
+};
+
+use crate::common::{carried, journal, write_lines};
+
+/// Three segments and two generations, headed to the end: `session/journal`.
+struct Session {
+    dir: tempfile::TempDir,
+}
+
+impl Session {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal");
+        let (mut writer, _) = journal(&path, 1);
+        write_lines(&mut writer, 0, 40);
+        writer.head(9_000);
+        writer.commit().unwrap();
+        writer.finish();
+        let (mut writer, _) = journal(&path, 2);
+        write_lines(&mut writer, 40, 12);
+        writer.head(9_000);
+        writer.commit().unwrap();
+        writer.finish();
+        let session = Self { dir };
+        assert!(session.verdict().segments >= 3);
+        session
+    }
+
+    fn verdict(&self) -> Verdict {
+        let verdict = verify(self.dir.path(), None).unwrap();
+        assert_eq!(verdict.fault, None);
+        verdict
+    }
+
+    fn fault(&self) -> Fault {
+        let verdict = verify(self.dir.path(), None).unwrap();
+        verdict.fault.expect("a fault")
+    }
+
+    fn segment(&self, number: u32) -> PathBuf {
+        self.dir.path().join(format!("journal/{number:06}.j"))
+    }
+
+    /// Rewrites the lines of a segment.
+    fn change(&self, number: u32, change: impl FnOnce(&mut Vec<String>)) {
+        let path = self.segment(number);
+        let text = fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        change(&mut lines);
+        fs::write(&path, lines.join("\n") + "\n").unwrap();
+    }
+}
+
+fn seq(line: &str) -> u64 {
+    line.split(' ').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_journal_that_nobody_touched_is_whole() {
+    let verdict = Session::new().verdict();
+    assert_eq!(verdict.generations, 2);
+    assert_eq!(verdict.records, verdict.end.seq);
+    assert_eq!(verdict.vouched, Some(verdict.end));
+    assert!(verdict.heads >= 4);
+}
+
+#[test]
+fn a_changed_record_is_named_in_every_segment() {
+    for (segment, generation) in [(1, 1), (2, 1), (3, 2)] {
+        for place in [1, 2, 5] {
+            let session = Session::new();
+            let mut expected = 0;
+            session.change(segment, |lines| {
+                expected = seq(&lines[place]);
+                lines[place] = lines[place]
+                    .replacen("x", "y", 1)
+                    .replacen("last_n", "last_m", 1);
+            });
+            let cursor = Cursor::new(generation, expected);
+            let what = What::Changed;
+            assert_eq!(session.fault(), Fault { cursor, what }, "{segment} {place}");
+        }
+    }
+}
+
+#[test]
+fn a_record_that_was_cut_out_is_named() {
+    let session = Session::new();
+    session.change(1, |lines| drop(lines.remove(4)));
+    let cursor = Cursor::new(1, 4);
+    let what = What::Cut;
+    assert_eq!(session.fault(), Fault { cursor, what });
+}
+
+#[test]
+fn a_record_that_was_cut_out_is_named_when_the_others_were_renumbered() {
+    let session = Session::new();
+    session.change(1, |lines| {
+        lines.remove(4);
+        for line in &mut lines[4..] {
+            let (number, rest) = line.split_once(' ').unwrap();
+            *line = format!("{} {rest}", number.parse::<u64>().unwrap() - 1);
+        }
+    });
+    let fault = session.fault();
+    // Every record behind it is another line now; the first of them is where it was.
+    assert_eq!(fault.cursor, Cursor::new(1, 4));
+}
+
+#[test]
+fn records_that_changed_places_are_named() {
+    let session = Session::new();
+    session.change(1, |lines| lines.swap(5, 7));
+    let cursor = Cursor::new(1, 5);
+    let what = What::Reordered;
+    assert_eq!(session.fault(), Fault { cursor, what });
+}
+
+#[test]
+fn a_record_that_was_added_is_named() {
+    let session = Session::new();
+    session.change(1, |lines| {
+        let another = lines[6].replacen("line", "lime", 1);
+        lines.insert(6, another);
+    });
+    let cursor = Cursor::new(1, 6);
+    let what = What::Added;
+    assert_eq!(session.fault(), Fault { cursor, what });
+}
+
+#[test]
+fn a_line_that_is_no_record_is_named() {
+    let session = Session::new();
+    session.change(1, |lines| lines[3] = "nothing".to_owned());
+    assert_eq!(session.fault().cursor, Cursor::new(1, 3));
+}
+
+#[test]
+fn a_closed_segment_that_was_cut_short_is_noticed() {
+    let session = Session::new();
+    let mut last = 0;
+    session.change(1, |lines| last = seq(&lines.pop().unwrap()));
+    let cursor = Cursor::new(1, last);
+    let what = What::Cut;
+    assert_eq!(session.fault(), Fault { cursor, what });
+}
+
+#[test]
+fn a_segment_that_is_missing_is_noticed() {
+    let session = Session::new();
+    let mut last = 0;
+    session.change(1, |lines| last = seq(lines.last().unwrap()));
+    fs::remove_file(session.segment(2)).unwrap();
+    let cursor = Cursor::new(1, last + 1);
+    let what = What::Cut;
+    assert_eq!(session.fault(), Fault { cursor, what });
+}
+
+#[test]
+fn a_closed_segment_with_an_unfinished_end_is_noticed() {
+    let session = Session::new();
+    let path = session.segment(1);
+    let mut text = fs::read(&path).unwrap();
+    text.extend_from_slice(b"99 1 a half");
+    fs::write(&path, text).unwrap();
+    assert_eq!(session.fault().what, What::TornTail);
+}
+
+#[test]
+fn an_unfinished_end_of_the_newest_segment_is_no_fault() {
+    let session = Session::new();
+    let path = session.segment(session.verdict().segments);
+    let mut text = fs::read(&path).unwrap();
+    text.extend_from_slice(b"99 1 a half");
+    fs::write(&path, text).unwrap();
+    assert_eq!(session.verdict().torn, 11);
+}
+
+#[test]
+fn a_changed_head_is_named() {
+    let session = Session::new();
+    let mut expected = 0;
+    session.change(1, |lines| {
+        let head = |line: &&mut String| line.contains("\"event\":\"head\"");
+        let line = lines.iter_mut().find(head).unwrap();
+        expected = seq(line);
+        let at = line.find("marks").unwrap() + 8;
+        let digit = if &line[at..=at] == "0" { "1" } else { "0" };
+        line.replace_range(at..=at, digit);
+    });
+    let cursor = Cursor::new(1, expected);
+    let what = What::Changed;
+    assert_eq!(session.fault(), Fault { cursor, what });
+}
+
+#[test]
+fn a_changed_header_is_noticed() {
+    let session = Session::new();
+    session.change(1, |lines| lines[0] = lines[0].replacen("s-1", "s-9", 1));
+    assert!(matches!(
+        session.fault().what,
+        What::Between { .. } | What::Header { .. }
+    ));
+    let session = Session::new();
+    session.change(2, |lines| {
+        let last = lines[0].pop().unwrap();
+        lines[0].push(if last == '0' { '1' } else { '0' });
+    });
+    assert_eq!(session.fault().what, What::Header { segment: 2 });
+}
+
+/// Changes a record and the mark of it.
+fn forge_mark(lines: &mut [String], place: usize) {
+    let mark = |line: &str| format!("{:08x}", crc32fast::hash(line.as_bytes()));
+    let before = mark(&lines[place]);
+    lines[place] = lines[place].replacen("x", "y", 1);
+    let after = mark(&lines[place]);
+    for line in lines.iter_mut() {
+        *line = line.replace(&before, &after);
+    }
+}
+
+#[test]
+fn a_record_that_was_changed_with_its_mark_is_told_by_the_heads_around() {
+    let session = Session::new();
+    let mut heads = Vec::new();
+    session.change(1, |lines| {
+        let is_head = |line: &&String| line.contains("\"event\":\"head\"");
+        heads.extend(lines.iter().filter(is_head).map(|line| seq(line)));
+        let place = lines.iter().position(|line| seq_or_0(line) == heads[0] + 2);
+        forge_mark(lines, place.unwrap());
+    });
+    let fault = session.fault();
+    let from = Cursor::new(1, heads[0]);
+    assert_eq!(fault.cursor, Cursor::new(1, heads[1]));
+    assert_eq!(fault.what, What::Between { from });
+}
+
+fn seq_or_0(line: &str) -> u64 {
+    line.split(' ').next().unwrap().parse().unwrap_or(0)
+}
+
+#[test]
+fn compressed_segments_are_held_against_the_same_chain() {
+    let session = Session::new();
+    let before = session.verdict();
+    let journal = session.dir.path().join("journal");
+    compress_closed(&journal).unwrap();
+    assert!(!session.segment(1).exists());
+    assert_eq!(session.verdict(), before);
+    // Somebody changes a record inside, and compresses it again.
+    let packed = journal.join("000001.j.zst");
+    let text = zstd::decode_all(&fs::read(&packed).unwrap()[..]).unwrap();
+    let text = String::from_utf8(text)
+        .unwrap()
+        .replacen("line 3 x", "line 3 y", 1);
+    fs::write(&packed, zstd::encode_all(text.as_bytes(), 3).unwrap()).unwrap();
+    let fault = session.fault();
+    assert_eq!(
+        (fault.cursor, fault.what),
+        (Cursor::new(1, 4), What::Changed)
+    );
+    // Somebody damages the file itself.
+    let mut bytes = fs::read(&packed).unwrap();
+    let middle = bytes.len() / 2;
+    bytes.truncate(middle);
+    fs::write(&packed, bytes).unwrap();
+    assert!(matches!(session.fault().what, What::Unreadable { .. }));
+}
+
+fn key() -> seal::SigningKey {
+    seal::SigningKey::from_bytes(&[7; 32])
+}
+
+fn sealed() -> Session {
+    let session = Session::new();
+    let heads = heads(session.dir.path(), Cursor::START).unwrap();
+    let count = seal::seal(session.dir.path(), "s-1", &key(), &heads).unwrap();
+    assert_eq!(count, heads.len());
+    let verdict = verify(session.dir.path(), Some(&key().verifying_key())).unwrap();
+    assert_eq!(verdict.fault, None);
+    assert_eq!(verdict.sealed, heads.last().map(|head| head.cursor));
+    session
+}
+
+fn sealed_fault(session: &Session) -> Fault {
+    let verdict = verify(session.dir.path(), Some(&key().verifying_key())).unwrap();
+    verdict.fault.expect("a fault")
+}
+
+/// Writes the whole journal anew, with one payload changed: chain, marks and headers are right.
+fn rewrite(dir: &Path, but: &str) {
+    let lines = {
+        let mut reader = countersign_journal::Reader::open(dir).unwrap();
+        let mut lines = Vec::new();
+        while let countersign_journal::Step::Record(record) = reader.next().unwrap() {
+            let payload = record.payload.to_vec();
+            let (at, kind) = (record.at, record.kind);
+            lines.push((reader.generation(), at, kind, payload));
+        }
+        lines
+    };
+    let journal = dir.join("journal");
+    fs::remove_dir_all(&journal).unwrap();
+    let mut generation = 0;
+    let mut writer: Option<Writer> = None;
+    for (of, at, kind, payload) in lines {
+        if of != generation {
+            generation = of;
+            writer = Some(
+                Writer::open(&journal, "s-1", of, Limits::default())
+                    .unwrap()
+                    .0,
+            );
+        }
+        let writer = writer.as_mut().unwrap();
+        if kind == Kind::Keeper && payload.starts_with(b"{\"event\":\"head\"") {
+            writer.head(at);
+        } else {
+            let text = String::from_utf8(payload)
+                .unwrap()
+                .replacen(but, "changed ", 1);
+            writer.push(at, kind, text.as_bytes());
+        }
+        writer.commit().unwrap();
+    }
+}
+
+#[test]
+fn a_journal_that_was_written_anew_is_told_by_its_seals_alone() {
+    let session = sealed();
+    rewrite(session.dir.path(), "line 3 ");
+    assert_eq!(verify(session.dir.path(), None).unwrap().fault, None);
+    assert!(matches!(sealed_fault(&session).what, What::Between { .. }));
+}
+
+#[test]
+fn what_was_sealed_and_is_cut_off_the_end_is_named() {
+    let session = sealed();
+    let newest = session.verdict().segments;
+    let mut last = 0;
+    session.change(newest, |lines| {
+        lines.truncate(6);
+        last = seq(&lines[5]);
+    });
+    assert_eq!(session.verdict().end.seq, last);
+    let cursor = Cursor::new(2, last + 1);
+    let what = What::Cut;
+    assert_eq!(sealed_fault(&session), Fault { cursor, what });
+}
+
+#[test]
+fn seals_of_another_key_or_session_do_not_count() {
+    let session = sealed();
+    let other = seal::SigningKey::from_bytes(&[8; 32]).verifying_key();
+    let verdict = verify(session.dir.path(), Some(&other)).unwrap();
+    assert_eq!(verdict.fault.unwrap().what, What::BadSeal);
+    let seals = session.dir.path().join("seals");
+    let text = fs::read_to_string(&seals).unwrap();
+    let first = seal::read(session.dir.path()).unwrap().remove(0);
+    assert!(first.is_by(&key().verifying_key(), "s-1"));
+    assert!(!first.is_by(&key().verifying_key(), "s-2"));
+    let mut moved = first.clone();
+    moved.seq += 1;
+    assert!(!moved.is_by(&key().verifying_key(), "s-1"));
+    fs::write(&seals, text.replacen("\"seq\"", "\"sex\"", 1)).unwrap();
+    assert_eq!(sealed_fault(&session).what, What::BadSeal);
+}
+
+#[test]
+fn a_seal_that_was_not_finished_is_written_again() {
+    let session = sealed();
+    let seals = session.dir.path().join("seals");
+    let text = fs::read(&seals).unwrap();
+    fs::write(&seals, &text[..text.len() - 5]).unwrap();
+    let heads = heads(session.dir.path(), Cursor::START).unwrap();
+    let again = seal::seal(session.dir.path(), "s-1", &key(), &heads).unwrap();
+    assert_eq!(again, 1);
+    assert_eq!(fs::read(&seals).unwrap(), text);
+    assert_eq!(
+        seal::seal(session.dir.path(), "s-1", &key(), &heads).unwrap(),
+        0
+    );
+}
+
+#[test]
+fn a_key_is_made_once_and_is_nobody_elses() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("host/seal.key");
+    let made = seal::load_or_create(&path, &[1; 32]).unwrap();
+    let again = seal::load_or_create(&path, &[2; 32]).unwrap();
+    assert_eq!(made, again);
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+    let public = made.verifying_key();
+    let text = seal::public_text(&public);
+    assert_eq!(seal::public_from_text(&text), Some(public));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    let open = seal::load(&path);
+    assert!(matches!(open, Err(seal::KeyError::Open { .. })));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::write(&path, "something").unwrap();
+    assert!(matches!(
+        seal::load(&path),
+        Err(seal::KeyError::Text { .. })
+    ));
+}
+
+#[test]
+fn the_sum_of_a_rolled_segment_is_part_of_the_chain() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("journal");
+    let (mut writer, _) = journal(&path, 1);
+    write_lines(&mut writer, 0, 3);
+    writer.roll(50, &carried()).unwrap();
+    writer.roll(51, &carried()).unwrap();
+    let verdict = verify(dir.path(), None).unwrap();
+    assert_eq!((verdict.fault, verdict.segments), (None, 3));
+}
