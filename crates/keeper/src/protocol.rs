@@ -4,6 +4,7 @@
 //! agent with its newline. No frames of the agent flow here: the host reads the journal. Additive: a field that one
 //! side does not know is passed over, a message that it does not know is [`FromKeeper::Unknown`] or refused.
 
+pub use countersign_journal::Tail;
 use countersign_journal::{Exit, OpenQuestion, ProcessName, SpawnedAgent};
 use serde::{Deserialize, Serialize};
 
@@ -92,17 +93,6 @@ pub enum ToKeeper {
     Status,
     /// Bring the journal to the disk. Answered by [`FromKeeper::Synced`].
     Sync,
-}
-
-/// The newest record, and where it ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Tail {
-    /// Its number.
-    pub seq: u64,
-    /// The number of its segment.
-    pub seg: u32,
-    /// How long the segment is.
-    pub off: u64,
 }
 
 /// How things stand.

@@ -1,0 +1,70 @@
+//! The client's road to an agent, by way of its keeper.
+//!
+//! Owns the translation: messages and requests get a number, answers name their question. Holds the connection; when the
+//! session lets go of it, the socket closes and the keeper goes on alone.
+
+use std::sync::Arc;
+
+use countersign_client::Graces;
+use countersign_client::kept::{Freight, KeptExit, Road, RoadError};
+use futures_core::future::BoxFuture;
+
+use super::connection::{Attachment, parcel};
+use super::lines::Ending;
+use crate::protocol::{EndPlan, Ref};
+
+pub(super) struct ByKeeper {
+    pub(super) attachment: Arc<Attachment>,
+    pub(super) ending: Arc<Ending>,
+}
+
+impl Road for ByKeeper {
+    fn put(&self, line: Vec<u8>, freight: Freight<'_>) -> Result<(), RoadError> {
+        let state = &self.attachment.state;
+        if state.is_over() {
+            return Err(RoadError::Closed);
+        }
+        let (what, note, refuses) = match freight {
+            Freight::Answer {
+                request_id,
+                note,
+                refuses,
+            } => {
+                let note = note.and_then(|note| note.to().ok());
+                (Ref::Answer(request_id.to_owned()), note, refuses)
+            }
+            _ => {
+                if state.is_full(line.len()) {
+                    return Err(RoadError::Full);
+                }
+                let entered = state.outbox().enter(line.trim_ascii_end());
+                let n = entered.map_err(|error| {
+                    tracing::warn!(%error, "a line cannot be stored, so it does not go");
+                    RoadError::Full
+                })?;
+                (Ref::N(n), None, false)
+            }
+        };
+        let bytes = parcel(&what, &line, note, refuses).map_err(|_| RoadError::Closed)?;
+        state.send(what, bytes, None);
+        Ok(())
+    }
+
+    fn flushed(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.attachment.state.flushed())
+    }
+
+    fn end(&self, graces: Graces) {
+        let is_hurried = graces.close.is_zero() && graces.term.is_zero();
+        let plan = match is_hurried {
+            true => EndPlan::Kill,
+            false => EndPlan::Gentle,
+        };
+        // Over already: then the agent has ended, or its keeper has.
+        let _ = self.attachment.end(plan, "the host closed the session");
+    }
+
+    fn exit(&self) -> Option<KeptExit> {
+        self.ending.exit()
+    }
+}

@@ -1,0 +1,109 @@
+//! The agent's process: how it is started, signalled and reaped.
+//!
+//! Owns its identity. Invariants: it inherits three pipes and `agent.lock`, and nothing else of ours; it gets exactly the
+//! environment that was ordered; it is killed with the keeper; it is signalled only before it is reaped.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::{ChildStdin, Command, Stdio};
+
+use countersign_journal::SpawnedAgent;
+use countersign_process::{Marker, Signal, be_killed_with_parent, signal, started};
+use rustix::fs::Mode;
+use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
+use rustix::process::{
+    Pid, Signal as Number, WaitOptions, WaitStatus, kill_process_group, umask, wait,
+};
+
+use crate::spec::Secrets;
+
+#[derive(Debug)]
+pub(crate) struct Agent {
+    pub(crate) name: SpawnedAgent,
+    is_reaped: bool,
+}
+
+/// What leads into the agent and out of it.
+#[derive(Debug)]
+pub(crate) struct Pipes {
+    pub(crate) stdin: ChildStdin,
+    pub(crate) stdout: File,
+    pub(crate) stderr: File,
+}
+
+impl Agent {
+    /// Starts it. `lock` is the agent's from then on: this process has it no more.
+    pub(crate) fn spawn(
+        secrets: &Secrets,
+        marker: &str,
+        mask: Mode,
+        lock: File,
+    ) -> io::Result<(Self, Pipes)> {
+        let mut command = Command::new(&secrets.program);
+        command
+            .args(&secrets.args)
+            .current_dir(&secrets.cwd)
+            .env_clear()
+            .envs(secrets.env.iter().map(|(name, value)| (name, value)))
+            .env(Marker::NAME, marker)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        be_killed_with_parent(&mut command);
+        fcntl_setfd(&lock, FdFlags::empty())?;
+        let ours = umask(mask);
+        let spawned = command.spawn();
+        umask(ours);
+        drop(lock);
+        let mut child = spawned?;
+        let pid = child.id();
+        let name = SpawnedAgent {
+            pid,
+            started: started(pid).unwrap_or_default(),
+        };
+        let missing = || io::Error::other("a pipe is missing");
+        let pipes = Pipes {
+            stdin: child.stdin.take().ok_or_else(missing)?,
+            stdout: OwnedFd::from(child.stdout.take().ok_or_else(missing)?).into(),
+            stderr: OwnedFd::from(child.stderr.take().ok_or_else(missing)?).into(),
+        };
+        ioctl_fionbio(&pipes.stdin, true)?;
+        let is_reaped = false;
+        Ok((Self { name, is_reaped }, pipes))
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        !self.is_reaped
+    }
+
+    /// SIGTERM to its group. Nobody else can have the number of the group before the agent is reaped.
+    pub(crate) fn terminate(&self) {
+        let pid = i32::try_from(self.name.pid).ok().and_then(Pid::from_raw);
+        if let (Some(pid), false) = (pid, self.is_reaped) {
+            // It may have ended a moment ago; then there is nothing to do.
+            let _ = kill_process_group(pid, Number::TERM);
+        }
+    }
+
+    /// SIGKILL to it alone.
+    pub(crate) fn kill(&self) {
+        if !self.is_reaped {
+            signal(self.name.pid, self.name.started, Signal::Kill);
+        }
+    }
+
+    /// Reaps whatever has ended: orphans that came to us, and the agent, whose status is returned.
+    pub(crate) fn reap(&mut self) -> Option<WaitStatus> {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid.as_raw_pid().unsigned_abs() == self.name.pid => {
+                    self.is_reaped = true;
+                    return Some(status);
+                }
+                Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+                Ok(None) | Err(_) => return None,
+            }
+        }
+    }
+}

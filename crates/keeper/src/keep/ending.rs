@@ -1,0 +1,202 @@
+//! The end: steps taken, the agent reaped, its descendants ended, the last bytes and its exit recorded.
+//!
+//! Owns what is done at each step; which step it is comes from `plan`. Invariants: the agent has ended when it is reaped,
+//! not when its pipes close; its exit is on the disk before anybody is told; then nothing of it runs any more.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use countersign_journal::{Exit, KeeperEvent, Kind, ProcessName};
+use countersign_process::end_descendants;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::WaitStatus;
+
+use super::plan::Step;
+use super::{Keeper, Phase, clock};
+use crate::protocol::{EndPlan, FromKeeper};
+
+/// How long the pipes of an agent that has ended are read: somebody else may hold them.
+const DRAIN: Duration = Duration::from_millis(500);
+
+/// How long its descendants are tried to be ended.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long hosts may take to hear of the end.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+impl Keeper {
+    pub(super) fn on_signals(&mut self) {
+        if self.signals.take() {
+            let parent = rustix::process::getppid().map(|pid| pid.as_raw_pid().unsigned_abs());
+            let is_orphan = self.facts.guard.is_some() && parent != self.facts.guard;
+            let why = if is_orphan {
+                "the guard is gone"
+            } else {
+                "signal"
+            };
+            self.end(EndPlan::Gentle, why);
+        }
+        if let Some(status) = self.agent.reap() {
+            self.on_exit(status);
+        }
+    }
+
+    /// The agent is to end.
+    pub(super) fn end(&mut self, plan: EndPlan, why: &str) {
+        if !matches!(self.phase, Phase::Live) {
+            return;
+        }
+        if let Some(step) = self.plan.ask(plan, self.in_turn, clock::boot()) {
+            self.why_end = Some(why.to_owned());
+            self.take(step);
+        }
+    }
+
+    pub(super) fn take(&mut self, step: Step) {
+        if !self.agent.is_running() {
+            return;
+        }
+        let event = KeeperEvent::Ending {
+            step: step.name().to_owned(),
+            why: self.why_end.take(),
+        };
+        self.record(&event);
+        match step {
+            Step::Interrupt => self.interrupt(),
+            Step::Stdin => self.stdin.close(),
+            Step::Terminate => self.agent.terminate(),
+            Step::Kill => self.agent.kill(),
+        }
+    }
+
+    /// Journalled and synced as every line that a host sends.
+    fn interrupt(&mut self) {
+        let generation = self.facts.generation;
+        let line = format!(
+            r#"{{"type":"control_request","request_id":"keeper-end-{generation}","request":{{"subtype":"interrupt"}}}}"#
+        );
+        self.book.push(Kind::Note, br#"{"by":"keeper"}"#);
+        let seq = self.book.push(Kind::Host, line.as_bytes());
+        match self.book.commit(true) {
+            Ok(()) => {
+                self.tell_tail();
+                if self.sync() {
+                    self.stdin.push(seq, None, format!("{line}\n").into_bytes());
+                    self.write_to_agent();
+                }
+            }
+            // The next step comes all the same.
+            Err(trouble) => self.on_trouble(&trouble),
+        }
+    }
+
+    fn on_exit(&mut self, status: WaitStatus) {
+        self.questions.close_all();
+        self.stdin.close();
+        let swept = end_descendants(Instant::now() + PATIENCE);
+        for one in &swept.survivors {
+            self.log(&format!("cannot end {one}"));
+        }
+        let killed = swept.ended.into_iter().map(|one| ProcessName {
+            pid: one.pid,
+            command: one.command,
+        });
+        let exit = Exit {
+            code: status.exit_status(),
+            signal: status.terminating_signal(),
+            error: None,
+            step: self.plan.step().map(|step| step.name().to_owned()),
+            unwritten: self.stdin.unwritten(),
+            killed: killed.collect(),
+        };
+        self.phase = Phase::Draining {
+            exit,
+            until: clock::boot() + DRAIN,
+        };
+    }
+
+    pub(super) fn is_drained(&self, now: Duration) -> bool {
+        let Phase::Draining { until, .. } = &self.phase else {
+            return false;
+        };
+        let is_empty = self.stdout.file().is_none() && self.stderr.file().is_none();
+        is_empty || *until <= now
+    }
+
+    /// Records the exit, tells everybody, and leaves.
+    pub(super) fn finish(mut self) -> ExitCode {
+        let Phase::Draining { exit, .. } = std::mem::replace(&mut self.phase, Phase::Live) else {
+            return ExitCode::FAILURE;
+        };
+        let is_recorded = self.record_exit(&exit);
+        self.tell_tail();
+        self.say_to_all(&FromKeeper::Gone { exit });
+        self.say_farewell();
+        self.book.finish();
+        if is_recorded {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        }
+    }
+
+    /// The last pieces, the exit and a head in one append; with the room that is kept if there is no other. If not even
+    /// that is enough the pieces are given up.
+    fn record_exit(&mut self, exit: &Exit) -> bool {
+        if self.is_broken {
+            return false;
+        }
+        self.push_last_pieces();
+        self.book.push_event(&KeeperEvent::Exit(exit.clone()));
+        self.book.push_head();
+        let mut recorded = self.book.commit(true);
+        if recorded.is_err() {
+            let lost = self.stdout.rest().len() + self.stderr.rest().len();
+            self.log(&format!(
+                "no room for the last {lost} bytes of the agent and more"
+            ));
+            self.book.push_event(&KeeperEvent::Exit(exit.clone()));
+            self.book.push_head();
+            recorded = self.book.commit(true);
+        }
+        let recorded = recorded.and_then(|()| self.book.sync());
+        if let Err(trouble) = &recorded {
+            self.log(&format!("the exit is not recorded: {trouble:?}"));
+        }
+        recorded.is_ok()
+    }
+
+    fn push_last_pieces(&mut self) {
+        for (pipe, line_kind, piece_kind) in [
+            (&self.stdout, Kind::Agent, Kind::AgentPiece),
+            (&self.stderr, Kind::Stderr, Kind::StderrPiece),
+        ] {
+            for line in pipe.lines() {
+                self.book.push(line_kind, line);
+            }
+            if !pipe.rest().is_empty() {
+                self.book.push(piece_kind, pipe.rest());
+            }
+        }
+    }
+
+    /// Waits a moment for those who read slowly.
+    fn say_farewell(&mut self) {
+        let until = clock::boot() + FAREWELL;
+        loop {
+            self.write_to_hosts();
+            let left = until.saturating_sub(clock::boot());
+            let mut fds: Vec<_> = self
+                .clients
+                .iter()
+                .filter(|client| client.has_to_say())
+                .map(|client| PollFd::new(&client.stream, PollFlags::OUT))
+                .collect();
+            if fds.is_empty() || left.is_zero() {
+                return;
+            }
+            let left = Timespec::try_from(left).unwrap_or_default();
+            let _ = poll(&mut fds, Some(&left));
+        }
+    }
+}

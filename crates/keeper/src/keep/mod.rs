@@ -1,0 +1,336 @@
+//! The keeper: one thread, one loop, between an agent, its journal and whatever host is there.
+//!
+//! Owns the loop and what it knows. `opening` brings it about; `output` is the agent's side of it, `hosts` and `puts` the
+//! other, `ending` its end. Invariants: nothing is passed on before it is journalled; nothing is waited for but `poll`.
+
+mod agent;
+mod book;
+mod client;
+mod ending;
+mod hosts;
+mod line;
+mod numbers;
+mod opening;
+mod output;
+mod peer;
+mod pipe;
+mod plan;
+mod puts;
+mod questions;
+mod signals;
+mod stdin;
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use countersign_journal::{Exit, KeeperEvent};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::Mode;
+
+use crate::clock;
+use crate::folder::Folder;
+use crate::guard::{Report, Reporter};
+use crate::habits::Habits;
+use crate::protocol::FromKeeper;
+use crate::socket::Listening;
+use agent::Agent;
+use book::{Book, Trouble};
+use client::Client;
+use numbers::Numbers;
+use pipe::Pipe;
+use plan::Plan;
+use questions::Questions;
+use signals::Signals;
+use stdin::Stdin;
+
+/// How often a full disk is tried again.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// What a keeper begins with.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) folder: Folder,
+    pub(crate) generation: u32,
+    /// The guard, if there is one.
+    pub(crate) guard: Option<u32>,
+    pub(crate) habits: Habits,
+    /// The mask of file modes that the agent is to have.
+    pub(crate) umask: Mode,
+    /// `keeper.lock`.
+    pub(crate) lock: File,
+}
+
+/// What does not change.
+#[derive(Debug)]
+struct Facts {
+    session: String,
+    generation: u32,
+    guard: Option<u32>,
+    run: PathBuf,
+    token: String,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Live,
+    /// The agent has ended; what is left in its pipes is taken until then.
+    Draining {
+        exit: Exit,
+        until: Duration,
+    },
+}
+
+/// Nothing can be written.
+#[derive(Debug, Clone, Copy)]
+struct Pause {
+    errno: i32,
+    retry: Duration,
+}
+
+struct Keeper {
+    facts: Facts,
+    habits: Habits,
+    folder: Folder,
+    #[expect(dead_code, reason = "held until the end: who has it, lives")]
+    lock: File,
+    book: Book,
+    agent: Agent,
+    stdin: Stdin,
+    stdout: Pipe,
+    stderr: Pipe,
+    questions: Questions,
+    numbers: Numbers,
+    plan: Plan,
+    why_end: Option<String>,
+    phase: Phase,
+    epoch: u64,
+    clients: Vec<Client>,
+    next_client: u64,
+    listening: Listening,
+    look_at_socket: Duration,
+    signals: Signals,
+    in_turn: bool,
+    paused: Option<Pause>,
+    refused_at: Option<Duration>,
+    is_broken: bool,
+}
+
+/// What has something for us.
+#[derive(Debug, Clone, Copy)]
+enum Ready {
+    Signals,
+    Listener,
+    Stdout,
+    Stderr,
+    Stdin,
+    Client(u64),
+}
+
+/// Starts the agent, keeps it to its end, and returns when nothing of it is left.
+pub(crate) fn run(start: Start, reporter: Reporter) -> ExitCode {
+    let keeper = match opening::open(start) {
+        Ok(keeper) => keeper,
+        Err(refused) => return reporter.refuse(refused.why, refused.text),
+    };
+    let told = keeper.facts.keeper_json(&keeper.listening, &keeper.habits);
+    reporter.report(&Report::Ready {
+        socket: told.socket,
+        guard: told.guard,
+        keeper: told.keeper,
+    });
+    keeper.serve()
+}
+
+impl Keeper {
+    fn serve(mut self) -> ExitCode {
+        loop {
+            self.on_time(clock::boot());
+            if self.is_drained(clock::boot()) {
+                return self.finish();
+            }
+            let ready = self.wait();
+            if let Some(jump) = self.book.look_at_clock() {
+                self.record(&KeeperEvent::Clock { jump });
+            }
+            for one in ready {
+                self.on_ready(one);
+            }
+            self.write_to_hosts();
+        }
+    }
+
+    fn on_ready(&mut self, ready: Ready) {
+        match ready {
+            Ready::Signals => self.on_signals(),
+            Ready::Listener => self.on_connection(),
+            Ready::Stdout => self.on_stdout(),
+            Ready::Stderr => self.on_stderr(),
+            Ready::Stdin => self.write_to_agent(),
+            Ready::Client(id) => self.on_client(id),
+        }
+    }
+
+    /// Waits until something is ready or due.
+    fn wait(&self) -> Vec<Ready> {
+        let mut who = Vec::with_capacity(5 + self.clients.len());
+        let mut fds = Vec::with_capacity(5 + self.clients.len());
+        let mut add = |ready, fd| {
+            who.push(ready);
+            fds.push(fd);
+        };
+        add(
+            Ready::Signals,
+            PollFd::new(&self.signals.pipe, PollFlags::IN),
+        );
+        add(
+            Ready::Listener,
+            PollFd::new(&self.listening.listener, PollFlags::IN),
+        );
+        // While nothing can be written nothing is read: the agent waits at its full pipe, and nothing is lost.
+        if self.paused.is_none() {
+            if let Some(file) = self.stdout.file() {
+                add(Ready::Stdout, PollFd::new(file, PollFlags::IN));
+            }
+            if let Some(file) = self.stderr.file() {
+                add(Ready::Stderr, PollFd::new(file, PollFlags::IN));
+            }
+        }
+        if let Some(pipe) = self.stdin.wanting() {
+            add(Ready::Stdin, PollFd::new(pipe, PollFlags::OUT));
+        }
+        for client in &self.clients {
+            let mut flags = PollFlags::empty();
+            flags.set(PollFlags::IN, !client.is_leaving());
+            flags.set(PollFlags::OUT, client.has_to_say());
+            add(Ready::Client(client.id), PollFd::new(&client.stream, flags));
+        }
+        let left = self
+            .next_due()
+            .map(|due| due.saturating_sub(clock::boot()))
+            .and_then(|left| Timespec::try_from(left).ok());
+        if poll(&mut fds, left.as_ref()).is_err() {
+            // Interrupted by a signal, whose byte is in the pipe by now.
+            return Vec::new();
+        }
+        let is_ready = fds.iter().map(|fd| !fd.revents().is_empty());
+        who.into_iter()
+            .zip(is_ready)
+            .filter_map(|(who, is_ready)| is_ready.then_some(who))
+            .collect()
+    }
+
+    fn next_due(&self) -> Option<Duration> {
+        let draining = match &self.phase {
+            Phase::Draining { until, .. } => Some(*until),
+            Phase::Live => None,
+        };
+        let clients = self.clients.iter().filter_map(Client::until);
+        [
+            self.book.sync_due(),
+            self.plan.until(),
+            self.paused.map(|pause| pause.retry),
+            Some(self.look_at_socket),
+            draining,
+        ]
+        .into_iter()
+        .flatten()
+        .chain(clients)
+        .min()
+    }
+
+    fn on_time(&mut self, now: Duration) {
+        if self.book.sync_due().is_some_and(|due| due <= now) {
+            self.sync();
+        }
+        if let Some(step) = self.plan.tick(now) {
+            self.take(step);
+        }
+        if self.paused.is_some_and(|pause| pause.retry <= now) {
+            self.try_to_resume(now);
+        }
+        if self.look_at_socket <= now {
+            self.look_at_socket = now + Duration::from_millis(self.habits.rebind_ms);
+            self.bind_anew_if_gone();
+        }
+        self.cut_late(now);
+    }
+
+    /// Brings the journal to the disk. `false` if that failed: then the agent is being ended.
+    fn sync(&mut self) -> bool {
+        let synced = self.book.sync();
+        synced.map_err(|trouble| self.on_trouble(&trouble)).is_ok()
+    }
+
+    /// Records something that happened. On a full disk it takes of the room that is kept.
+    fn record(&mut self, event: &KeeperEvent) {
+        let mut tried = Err(Trouble::Full(0));
+        if self.paused.is_none() {
+            self.book.push_event(event);
+            tried = self.book.commit(false);
+            if let Err(trouble) = &tried {
+                self.on_trouble(trouble);
+            }
+        }
+        if tried.is_err() && !self.is_broken {
+            self.book.push_event(event);
+            tried = self.book.commit(true);
+        }
+        match tried {
+            Ok(()) => self.tell_tail(),
+            Err(trouble) => self.log(&format!("not recorded ({trouble:?}): {event:?}")),
+        }
+    }
+
+    fn on_trouble(&mut self, trouble: &Trouble) {
+        match trouble {
+            Trouble::Full(errno) => self.pause(*errno),
+            Trouble::Broken(why) => self.fail(why),
+        }
+    }
+
+    fn pause(&mut self, errno: i32) {
+        let retry = clock::boot() + RETRY;
+        let was_paused = self.paused.replace(Pause { errno, retry }).is_some();
+        if !was_paused {
+            self.record(&KeeperEvent::Paused { errno });
+            self.say_to_all(&FromKeeper::Paused { errno });
+        }
+    }
+
+    fn try_to_resume(&mut self, now: Duration) {
+        if let Some(pause) = &mut self.paused {
+            pause.retry = now + RETRY;
+        }
+        if !self.journal_stdout() || !self.journal_stderr() {
+            return;
+        }
+        self.book.push_event(&KeeperEvent::Resumed);
+        match self.book.commit(false) {
+            Ok(()) => {
+                self.paused = None;
+                self.tell_tail();
+                self.say_to_all(&FromKeeper::Resumed);
+            }
+            Err(trouble) => self.on_trouble(&trouble),
+        }
+    }
+
+    /// Nothing can be journalled any more, so nothing may happen any more.
+    fn fail(&mut self, why: &str) {
+        if self.is_broken {
+            return;
+        }
+        self.is_broken = true;
+        self.log(why);
+        self.end(crate::protocol::EndPlan::Kill, why);
+    }
+
+    /// A line in `keeper.log`.
+    fn log(&self, text: &str) {
+        // Nothing is left to report to if it is gone, too.
+        let _ = writeln!(std::io::stderr(), "keeper: {text}");
+    }
+}

@@ -1,0 +1,206 @@
+//! From an order to a running agent, each step only after the one before it holds.
+//!
+//! Owns the order of the start: locks, generation, `open` on the disk, socket, agent, `spawned`. Invariant: there is no
+//! agent before its generation is on the disk, so there is never a second one of the same number.
+
+use std::io::{self, Read as _};
+use std::time::Duration;
+
+use countersign_journal::{Exit, KeeperEvent, Limits, OpenError, SpawnedAgent, Writer};
+use countersign_process::{become_subreaper, return_memory};
+
+use super::agent::{Agent, Pipes};
+use super::book::{Book, Trouble};
+use super::numbers::Numbers;
+use super::pipe::Pipe;
+use super::plan::Plan;
+use super::questions::Questions;
+use super::signals::Signals;
+use super::stdin::Stdin;
+use super::{Facts, Keeper, Phase, Start};
+use crate::folder::KeeperJson;
+use crate::guard::{Why, null};
+use crate::protocol::PROTO;
+use crate::socket::Listening;
+use crate::spec::{Secrets, Spec};
+use crate::{clock, lock};
+
+/// Why there is no agent.
+#[derive(Debug)]
+pub(super) struct NotOpened {
+    pub(super) why: Why,
+    pub(super) text: String,
+}
+
+impl NotOpened {
+    fn new(why: Why, text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { why, text }
+    }
+}
+
+fn failed(what: &'static str) -> impl FnOnce(io::Error) -> NotOpened {
+    move |error| NotOpened::new(Why::Failed, format!("{what}: {error}"))
+}
+
+impl From<Trouble> for NotOpened {
+    fn from(trouble: Trouble) -> Self {
+        let text = match trouble {
+            Trouble::Full(errno) => io::Error::from_raw_os_error(errno).to_string(),
+            Trouble::Broken(text) => text,
+        };
+        Self::new(Why::Failed, format!("the journal: {text}"))
+    }
+}
+
+pub(super) fn open(start: Start) -> Result<Keeper, NotOpened> {
+    let signals = Signals::listen().map_err(failed("signals"))?;
+    become_subreaper().map_err(failed("subreaper"))?;
+    #[cfg(target_os = "linux")]
+    if let Some(guard) = start.guard {
+        countersign_process::hear_of_parents_death(guard).map_err(failed("the guard"))?;
+    }
+    let spec = Spec::load(&start.folder, start.generation).map_err(failed("the order"))?;
+    let secrets = read_secrets().map_err(failed("the secret half of the order"))?;
+    let agent_lock = lock::take(&start.folder.agent_lock())
+        .map_err(failed("agent.lock"))?
+        .ok_or_else(|| NotOpened::new(Why::Busy, "an agent of an earlier start still runs"))?;
+
+    let (mut book, last_n, epoch) = open_journal(&start, &spec)?;
+    let listening =
+        Listening::bind(&spec.run, start.folder.path()).map_err(failed("the socket"))?;
+    let facts = Facts {
+        session: spec.session.clone(),
+        generation: start.generation,
+        guard: start.guard,
+        run: spec.run.clone(),
+        token: secrets.token.clone(),
+    };
+    let keeper_json = facts.keeper_json(&listening, &start.habits);
+    start
+        .folder
+        .write_keeper_json(&keeper_json)
+        .map_err(failed("keeper.json"))?;
+
+    let (agent, pipes) = match Agent::spawn(&secrets, &spec.marker, start.umask, agent_lock) {
+        Ok(spawned) => spawned,
+        Err(error) => return Err(cannot_spawn(book, error)),
+    };
+    let SpawnedAgent { pid, started } = agent.name;
+    book.push_event(&KeeperEvent::Spawned { pid, started });
+    book.commit(true)?;
+    drop(secrets);
+    return_memory();
+    let Pipes {
+        stdin,
+        stdout,
+        stderr,
+    } = pipes;
+    Ok(Keeper {
+        look_at_socket: clock::boot() + Duration::from_millis(start.habits.rebind_ms),
+        plan: Plan::new(spec.graces, spec.kill_first),
+        numbers: Numbers::after(last_n),
+        questions: Questions::default(),
+        stdin: Stdin::new(stdin),
+        stdout: Pipe::new(stdout),
+        stderr: Pipe::new(stderr),
+        clients: Vec::new(),
+        next_client: 0,
+        in_turn: false,
+        paused: None,
+        refused_at: None,
+        is_broken: false,
+        why_end: None,
+        phase: Phase::Live,
+        habits: start.habits,
+        folder: start.folder,
+        lock: start.lock,
+        facts,
+        book,
+        agent,
+        epoch,
+        listening,
+        signals,
+    })
+}
+
+/// The secret half of the order comes through stdin, which is then let go of.
+fn read_secrets() -> io::Result<Secrets> {
+    let mut bytes = Vec::new();
+    io::stdin().lock().read_to_end(&mut bytes)?;
+    rustix::stdio::dup2_stdin(null()?)?;
+    Ok(serde_json::from_slice(&bytes)?)
+}
+
+/// Begins the generation, on the disk. Also returns the last number and the last epoch.
+fn open_journal(start: &Start, spec: &Spec) -> Result<(Book, u64, u64), NotOpened> {
+    let opened = Writer::open(
+        &start.folder.journal(),
+        &spec.session,
+        start.generation,
+        Limits::default(),
+    );
+    let (writer, carried) = opened.map_err(|error| {
+        let why = match error {
+            OpenError::Generation { .. } => Why::Generation,
+            _ => Why::Failed,
+        };
+        NotOpened::new(why, error.to_string())
+    })?;
+    let mut book = Book::new(writer, &start.habits);
+    book.push_event(&KeeperEvent::Open {
+        generation: start.generation,
+        boot_id: boot_id(),
+        build: start.habits.build.clone(),
+        proto: PROTO,
+        argv: spec.argv.clone(),
+        cwd: spec.cwd.clone(),
+        env: spec.env.clone(),
+        last_n: carried.last_n,
+        epoch: carried.epoch,
+    });
+    book.commit(true)?;
+    book.sync()?;
+    start
+        .folder
+        .sync()
+        .map_err(failed("the session's folder"))?;
+    Ok((book, carried.last_n, carried.epoch))
+}
+
+/// Which run of the machine this is; empty where the system has no name for it.
+fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .map(|id| id.trim().to_owned())
+        .unwrap_or_default()
+}
+
+fn cannot_spawn(mut book: Book, error: io::Error) -> NotOpened {
+    let exit = Exit {
+        error: Some(error.to_string()),
+        ..Exit::default()
+    };
+    book.push_event(&KeeperEvent::Exit(exit));
+    book.push_head();
+    let recorded = book.commit(true).and_then(|()| book.sync());
+    book.finish();
+    match recorded {
+        Ok(()) => NotOpened::new(Why::Agent, error.to_string()),
+        Err(trouble) => trouble.into(),
+    }
+}
+
+impl Facts {
+    pub(super) fn keeper_json(&self, listening: &Listening, habits: &crate::Habits) -> KeeperJson {
+        let keeper = std::process::id();
+        KeeperJson {
+            socket: listening.path.clone(),
+            guard: self.guard.unwrap_or(keeper),
+            keeper,
+            session: self.session.clone(),
+            generation: self.generation,
+            build: habits.build.clone(),
+            proto: PROTO,
+        }
+    }
+}

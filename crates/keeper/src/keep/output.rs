@@ -1,0 +1,164 @@
+//! The agent's side: what it prints goes into the journal, then whoever follows is told; what it is to read is written.
+//!
+//! Owns the order of that. Several lines of one read are one append. Invariant: what a line means counts only from when the
+//! line is in the journal.
+
+use countersign_journal::{KeeperEvent, Kind};
+use countersign_process::return_memory;
+
+use super::line::{Heard, hear};
+use super::{Keeper, clock};
+use crate::habits::Step;
+use crate::protocol::{EndPlan, FromKeeper, MAX_PUT, Ref};
+
+/// The longest line of stderr in one record. What is longer is cut, since it is for people only.
+const MAX_STDERR: usize = 1 << 20;
+
+impl Keeper {
+    pub(super) fn on_stdout(&mut self) {
+        if let Err(error) = self.stdout.read() {
+            self.log(&format!("the agent's stdout: {error}"));
+            self.stdout.close();
+        }
+        self.journal_stdout();
+        if self.stdout.rest().len() > MAX_PUT {
+            self.end(EndPlan::Kill, "a line of the agent is longer than 256 MiB");
+        }
+    }
+
+    /// Appends the whole lines that were read. `false` if they could not be; then they are still there.
+    pub(super) fn journal_stdout(&mut self) -> bool {
+        if !self.stdout.has_lines() {
+            return true;
+        }
+        let mut heard = Vec::new();
+        let mut in_turn = self.in_turn;
+        let mut has_result = false;
+        for line in self.stdout.lines() {
+            let seq = self.book.push(Kind::Agent, line);
+            match hear(line) {
+                None => {}
+                Some(Heard::Turn) => in_turn = true,
+                Some(Heard::Result) => {
+                    in_turn = false;
+                    has_result = true;
+                }
+                Some(other) => heard.push((seq, other)),
+            }
+        }
+        if has_result {
+            self.book.push_head();
+        }
+        if let Err(trouble) = self.book.commit(false) {
+            self.on_trouble(&trouble);
+            return false;
+        }
+        if self.stdout.forget_lines() {
+            return_memory();
+        }
+        self.in_turn = in_turn;
+        for (seq, heard) in heard {
+            self.on_heard(seq, heard);
+        }
+        self.tell_tail();
+        if has_result {
+            self.on_result();
+        }
+        self.roll();
+        true
+    }
+
+    fn on_heard(&mut self, seq: u64, heard: Heard) {
+        match heard {
+            Heard::Question {
+                request_id,
+                subtype,
+            } => self.questions.ask(request_id, subtype, seq),
+            Heard::Withdrawn { request_id } => self.questions.close(&request_id),
+            Heard::Turn | Heard::Result => {}
+        }
+    }
+
+    fn on_result(&mut self) {
+        // Followers need not wait for the disk.
+        self.write_to_hosts();
+        self.sync();
+        if let Some(step) = self.plan.turn_ended(clock::boot()) {
+            self.take(step);
+        }
+    }
+
+    fn roll(&mut self) {
+        let before = self.book.tail().seg;
+        let carried = || KeeperEvent::Carried {
+            last_n: self.numbers.last(),
+            epoch: self.epoch,
+            open: self.questions.list(),
+            agent: Some(self.agent.name),
+        };
+        if let Err(trouble) = self.book.roll(carried) {
+            self.on_trouble(&trouble);
+        }
+        if self.book.tail().seg != before {
+            self.tell_tail();
+        }
+    }
+
+    pub(super) fn on_stderr(&mut self) {
+        if let Err(error) = self.stderr.read() {
+            self.log(&format!("the agent's stderr: {error}"));
+            self.stderr.close();
+        }
+        self.journal_stderr();
+    }
+
+    /// As [`Keeper::journal_stdout`].
+    pub(super) fn journal_stderr(&mut self) -> bool {
+        let is_too_long = self.stderr.rest().len() > MAX_STDERR;
+        if !self.stderr.has_lines() && !is_too_long {
+            return true;
+        }
+        for line in self.stderr.lines() {
+            self.book.push(Kind::Stderr, line);
+        }
+        if is_too_long {
+            self.book.push(Kind::Stderr, self.stderr.rest());
+        }
+        if let Err(trouble) = self.book.commit(false) {
+            self.on_trouble(&trouble);
+            return false;
+        }
+        if is_too_long {
+            self.stderr.forget_all();
+            return_memory();
+        } else {
+            self.stderr.forget_lines();
+        }
+        self.tell_tail();
+        self.roll();
+        true
+    }
+
+    /// Writes to the agent what it takes, and tells the host of what it has taken whole.
+    pub(super) fn write_to_agent(&mut self) {
+        for (reference, seq) in self.stdin.write() {
+            let Some(reference) = reference else {
+                continue;
+            };
+            self.stop_at(&reference, Step::Written);
+            self.say_to_owner(&FromKeeper::Ok { reference, seq });
+        }
+    }
+
+    /// Stops this process if its habits say so, until somebody lets it go on.
+    pub(super) fn stop_at(&self, reference: &Ref, step: Step) {
+        let wanted = match reference {
+            Ref::Answer(_) => self.habits.stop_at,
+            Ref::N(_) => self.habits.stop_at_message,
+        };
+        if wanted == Some(step) {
+            let own = rustix::process::getpid();
+            let _ = rustix::process::kill_process(own, rustix::process::Signal::STOP);
+        }
+    }
+}

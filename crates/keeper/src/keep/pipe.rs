@@ -1,0 +1,160 @@
+//! What comes out of the agent, cut into lines.
+//!
+//! Owns the bytes that are read and not yet journalled: they stay here until the journal has them, so a full disk loses
+//! nothing. Invariant: the buffer is as long as the longest line, and is given back after it.
+
+use std::fs::File;
+use std::io;
+
+use rustix::buffer::spare_capacity;
+
+/// How much is read at once: what a pipe holds.
+const PIECE: usize = 64 << 10;
+
+/// A buffer that has grown beyond this is given back as soon as it is empty enough.
+const KEPT: usize = 2 * PIECE;
+
+/// One pipe of the agent.
+#[derive(Debug)]
+pub(crate) struct Pipe {
+    file: Option<File>,
+    bytes: Vec<u8>,
+    /// Behind the last newline.
+    whole: usize,
+}
+
+impl Pipe {
+    pub(crate) fn new(file: File) -> Self {
+        Self {
+            file: Some(file),
+            bytes: Vec::new(),
+            whole: 0,
+        }
+    }
+
+    /// To be polled, as long as the other end is open.
+    pub(crate) fn file(&self) -> Option<&File> {
+        self.file.as_ref()
+    }
+
+    /// Reads once. What is there then is in [`Pipe::lines`] and [`Pipe::rest`].
+    pub(crate) fn read(&mut self) -> io::Result<()> {
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        self.bytes.reserve(PIECE);
+        let before = self.bytes.len();
+        match rustix::io::read(file, spare_capacity(&mut self.bytes)) {
+            Ok(0) => self.file = None,
+            Ok(_) => self.find_newline(before),
+            Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    fn find_newline(&mut self, from: usize) {
+        if let Some(at) = memchr::memrchr(b'\n', &self.bytes[from..]) {
+            self.whole = from + at + 1;
+        }
+    }
+
+    /// The whole lines, without their newlines.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        let whole = &self.bytes[..self.whole];
+        let mut start = 0;
+        memchr::memchr_iter(b'\n', whole).map(move |end| {
+            let line = &whole[start..end];
+            start = end + 1;
+            line
+        })
+    }
+
+    pub(crate) fn has_lines(&self) -> bool {
+        self.whole > 0
+    }
+
+    /// What came behind the last newline.
+    pub(crate) fn rest(&self) -> &[u8] {
+        &self.bytes[self.whole..]
+    }
+
+    /// The lines are journalled. `true` if memory was given back.
+    pub(crate) fn forget_lines(&mut self) -> bool {
+        let rest = self.bytes.len() - self.whole;
+        if self.bytes.capacity() > KEPT && rest <= PIECE {
+            self.bytes = self.bytes.split_off(self.whole);
+            self.whole = 0;
+            return true;
+        }
+        self.bytes.drain(..self.whole);
+        self.whole = 0;
+        false
+    }
+
+    /// The rest is journalled, too, or counts as a line.
+    pub(crate) fn forget_all(&mut self) {
+        self.bytes = Vec::new();
+        self.whole = 0;
+    }
+
+    /// Nothing more is read.
+    pub(crate) fn close(&mut self) {
+        self.file = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    fn pipe() -> (Pipe, File) {
+        let (read, write) = rustix::pipe::pipe().unwrap();
+        (Pipe::new(read.into()), write.into())
+    }
+
+    fn lines(pipe: &Pipe) -> Vec<String> {
+        let text = |line: &[u8]| String::from_utf8(line.to_vec()).unwrap();
+        pipe.lines().map(text).collect()
+    }
+
+    #[test]
+    fn lines_are_whole_however_they_come() {
+        let (mut pipe, mut agent) = pipe();
+        agent.write_all(b"one\n\ntw").unwrap();
+        pipe.read().unwrap();
+        assert_eq!(
+            (lines(&pipe), pipe.rest()),
+            (vec!["one".into(), String::new()], &b"tw"[..])
+        );
+        // Not journalled yet: they are still there after the next read.
+        agent.write_all(b"o\nthr").unwrap();
+        pipe.read().unwrap();
+        assert_eq!(lines(&pipe), ["one", "", "two"]);
+        pipe.forget_lines();
+        assert!(!pipe.has_lines());
+        assert_eq!(pipe.rest(), b"thr");
+        drop(agent);
+        pipe.read().unwrap();
+        assert!(pipe.file().is_none());
+        assert_eq!(pipe.rest(), b"thr");
+    }
+
+    #[test]
+    fn a_long_line_leaves_no_long_buffer() {
+        let (mut pipe, mut agent) = pipe();
+        let writer = std::thread::spawn(move || {
+            agent.write_all(&vec![b'x'; 3 << 20]).unwrap();
+            agent.write_all(b"\nrest").unwrap();
+        });
+        while pipe.file().is_some() {
+            pipe.read().unwrap();
+        }
+        writer.join().unwrap();
+        assert_eq!(pipe.lines().next().unwrap().len(), 3 << 20);
+        assert!(pipe.forget_lines());
+        assert_eq!(pipe.rest(), b"rest");
+        assert!(pipe.bytes.capacity() <= KEPT);
+    }
+}

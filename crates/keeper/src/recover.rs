@@ -1,0 +1,167 @@
+//! What a host finds in a session's folder, and what it does about a keeper that ended without a word.
+//!
+//! Owns the four answers and the burial. Reads only what locks and the journal say: a process id alone proves nothing.
+//! Idempotent: it may be stopped anywhere and run again.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use countersign_journal::{
+    AppendError, Exit, KeeperEvent, Limits, OpenError, ProcessName, ReadError, SyncError, Writer,
+    survey,
+};
+use countersign_process::{Marker, Swept, Tree, started};
+
+use crate::folder::Folder;
+pub(crate) use crate::folder::KeeperJson;
+use crate::lock;
+use crate::spec::Spec;
+
+/// How long a keeper may hold its lock with nobody behind its socket. It may be about to bind it, or its guard may be
+/// ending what it left.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long what a keeper left is tried to be ended.
+const END_WITHIN: Duration = Duration::from_secs(5);
+
+/// What was found in a session's folder.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found {
+    /// No agent was ever started.
+    Never,
+    /// A keeper answers.
+    Live(KeeperJson),
+    /// The last agent ended, and it is recorded how.
+    Ended {
+        /// Which.
+        generation: u32,
+        /// How.
+        exit: Exit,
+    },
+    /// The last keeper ended without a word: [`bury`] it.
+    Lost {
+        /// Which.
+        generation: u32,
+    },
+    /// A keeper is there and does not answer. Never start another beside it.
+    Unreachable(KeeperJson),
+}
+
+/// Why a session could not be recovered.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecoverError {
+    /// A keeper has the session.
+    #[error("a keeper has this session: attach to it, or end it")]
+    Kept,
+    /// Something of the agent could not be ended.
+    #[error("cannot end what the agent left: {0}; end it by hand and try again")]
+    Survivors(String),
+    /// A lock or a file of the folder.
+    #[error("cannot look into the session's folder: {0}")]
+    Io(#[from] io::Error),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The journal cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The journal cannot be written.
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    /// The journal cannot be synced.
+    #[error(transparent)]
+    Sync(#[from] SyncError),
+}
+
+/// Looks at a session's folder. Waits up to five seconds for a keeper that is there and does not answer.
+///
+/// # Errors
+/// When the folder or its journal cannot be read.
+pub fn look(dir: &Path) -> Result<Found, RecoverError> {
+    let folder = Folder::new(dir);
+    let until = Instant::now() + PATIENCE;
+    while lock::is_held(&folder.keeper_lock())? {
+        let keeper = folder.read_keeper_json();
+        if let Ok(keeper) = &keeper
+            && UnixStream::connect(&keeper.socket).is_ok()
+        {
+            return Ok(Found::Live(keeper.clone()));
+        }
+        if Instant::now() >= until {
+            return Ok(Found::Unreachable(keeper?));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    if !folder.journal().exists() {
+        return Ok(Found::Never);
+    }
+    let carried = survey(&folder.journal())?;
+    let generation = carried.generation;
+    Ok(match carried.exit {
+        _ if generation == 0 => Found::Never,
+        Some(exit) => Found::Ended { generation, exit },
+        None => Found::Lost { generation },
+    })
+}
+
+/// Ends what a keeper that ended without a word left behind, and says in the journal that it is lost.
+///
+/// The agent is known by `agent.lock`: if it is free the agent is dead. If it is held, the process that the journal names
+/// is ended, if it is still that one (`boot_id`: another boot has other processes), and whatever carries `marker`; without
+/// one, the marker of the order is taken. Returns what was ended. Does nothing if the last generation has an end.
+///
+/// # Errors
+/// [`RecoverError::Kept`] if a keeper has the session; otherwise when something could not be ended or written.
+pub fn bury(
+    dir: &Path,
+    boot_id: &str,
+    at: u64,
+    marker: Option<&Marker>,
+) -> Result<Vec<ProcessName>, RecoverError> {
+    let folder = Folder::new(dir);
+    let Some(_lock) = lock::take(&folder.keeper_lock())? else {
+        return Err(RecoverError::Kept);
+    };
+    let carried = survey(&folder.journal())?;
+    if carried.is_ended() {
+        return Ok(Vec::new());
+    }
+    let stored = Spec::load(&folder, carried.generation).ok();
+    let stored = stored.and_then(|spec| Marker::new(spec.marker).ok());
+    let is_this_boot = carried.boot_id.as_deref() == Some(boot_id);
+    let agent = carried
+        .agent
+        .filter(|agent| is_this_boot && started(agent.pid) == Some(agent.started));
+    let mut killed = Vec::new();
+    if let Some(marker) = marker.cloned().or(stored).filter(|_| is_this_boot) {
+        // A number that no process has: then only the marker finds anybody.
+        let root = agent.map_or(u32::MAX, |agent| agent.pid);
+        let Swept { ended, survivors } =
+            Tree::new(root, marker).kill_all(Instant::now() + END_WITHIN);
+        if !survivors.is_empty() {
+            let names: Vec<String> = survivors.iter().map(ToString::to_string).collect();
+            return Err(RecoverError::Survivors(names.join(", ")));
+        }
+        killed.extend(ended.into_iter().map(|one| ProcessName {
+            pid: one.pid,
+            command: one.command,
+        }));
+    }
+    let Some(_agent_lock) = lock::take(&folder.agent_lock())? else {
+        let why = "whoever holds agent.lock".to_owned();
+        return Err(RecoverError::Survivors(why));
+    };
+    let (mut writer, _) = Writer::reopen(&folder.journal(), Limits::default())?;
+    let lost = KeeperEvent::Lost {
+        killed: killed.clone(),
+    };
+    writer.push_event(at, &lost);
+    writer.head(at);
+    writer.commit_from_reserve()?;
+    writer.sync()?;
+    writer.finish();
+    Ok(killed)
+}

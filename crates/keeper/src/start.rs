@@ -1,0 +1,168 @@
+//! Starting a keeper, from the host's side. Blocks.
+//!
+//! Owns the order of it: the stored half of the order is on the disk before a process exists, the secret half goes
+//! through a pipe, and the answer is the one line of the launcher.
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::folder::Folder;
+use crate::guard::{Report, Why};
+use crate::order::{KeeperCommand, Order};
+use crate::spec::{Secrets, Spec};
+
+/// How long a keeper may take until its agent runs. It syncs its journal before, which a busy disk can hold up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How much of the log goes into an error.
+const LOG_TAIL: usize = 2_000;
+
+/// A keeper that runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Started {
+    /// Where it listens.
+    pub socket: PathBuf,
+    /// The pid of its guard.
+    pub guard: u32,
+    /// Its own.
+    pub keeper: u32,
+}
+
+/// Why no agent runs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The generation has another order on the disk.
+    #[error("generation {0} of this session has another order already: start the next generation")]
+    Taken(u32),
+    /// Another keeper, or an agent, is there.
+    #[error("this session is kept already ({0}): attach to it, or recover it")]
+    Busy(String),
+    /// The generation was used.
+    #[error("generation {0} of this session was started before: start the next generation")]
+    Generation(u32),
+    /// The agent's program could not be started. The generation is used.
+    #[error("the agent cannot be started: {0}")]
+    Agent(String),
+    /// The keeper could not do its work.
+    #[error("the keeper cannot start: {0}")]
+    Failed(String),
+    /// The keeper ended, or said nothing for a minute.
+    #[error("the keeper said nothing; its log ends with: {0}")]
+    Silent(String),
+    /// The folder, or the keeper's program.
+    #[error("cannot start a keeper ({what}): {source}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+fn io_error(what: &'static str) -> impl FnOnce(io::Error) -> StartError {
+    move |source| StartError::Io { what, source }
+}
+
+/// Starts the agent of `order` under a keeper, and returns when it runs or it is known why not.
+///
+/// # Errors
+/// When no agent was started. [`StartError::Silent`] leaves open whether one was: look at the folder.
+pub fn start(keeper: &KeeperCommand, order: &Order) -> Result<Started, StartError> {
+    let folder = Folder::make(&order.dir).map_err(io_error("the session's folder"))?;
+    let stored = Spec::of(order).store(&folder);
+    if !stored.map_err(io_error("the order's file"))? {
+        return Err(StartError::Taken(order.generation));
+    }
+    let secrets = serde_json::to_vec(&Secrets::of(order))
+        .map_err(|error| io_error("the order")(error.into()))?;
+    let mut launcher = spawn(keeper, &folder, order.generation)?;
+    if let Some(mut stdin) = launcher.stdin.take() {
+        // A keeper that refuses does not read it; it says why.
+        let _ = stdin.write_all(&secrets);
+    }
+    let said = first_line(&mut launcher);
+    // The launcher has said all it will, or is stuck and to be ended; nobody else is its parent.
+    let _ = launcher.kill();
+    let _ = launcher.wait();
+    let report = said.map_err(io_error("the keeper's answer"))?;
+    match report {
+        None => Err(StartError::Silent(log_tail(&folder))),
+        Some(Report::Ready {
+            socket,
+            guard,
+            keeper,
+        }) => Ok(Started {
+            socket,
+            guard,
+            keeper,
+        }),
+        Some(Report::Refused { why, text }) => Err(match why {
+            Why::Busy => StartError::Busy(text),
+            Why::Generation => StartError::Generation(order.generation),
+            Why::Agent => StartError::Agent(text),
+            Why::Failed => StartError::Failed(text),
+        }),
+    }
+}
+
+fn spawn(keeper: &KeeperCommand, folder: &Folder, generation: u32) -> Result<Child, StartError> {
+    let log = File::options()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(folder.log())
+        .map_err(io_error("the log"))?;
+    let temp = std::env::var_os("TMPDIR").map(|value| ("TMPDIR".into(), value));
+    Command::new(&keeper.program)
+        .args(&keeper.args)
+        .arg("--dir")
+        .arg(folder.path())
+        .arg("--generation")
+        .arg(generation.to_string())
+        .env_clear()
+        .envs(temp.into_iter().chain(keeper.env.iter().cloned()))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(log)
+        .spawn()
+        .map_err(io_error("the keeper's program"))
+}
+
+/// What the launcher says, or None if it ends or stays silent.
+fn first_line(launcher: &mut Child) -> io::Result<Option<Report>> {
+    let Some(mut stdout) = launcher.stdout.take() else {
+        return Ok(None);
+    };
+    let until = Instant::now() + PATIENCE;
+    let mut line = Vec::new();
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let timeout = Timespec::try_from(left).unwrap_or_default();
+        let mut fds = [PollFd::new(&stdout, PollFlags::IN)];
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(0) => return Ok(None),
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => return Err(error.into()),
+        }
+        let mut bytes = [0; 4096];
+        let read = stdout.read(&mut bytes)?;
+        line.extend_from_slice(&bytes[..read]);
+        if read == 0 || line.ends_with(b"\n") {
+            return Ok(serde_json::from_slice(&line).ok());
+        }
+    }
+}
+
+fn log_tail(folder: &Folder) -> String {
+    let log = std::fs::read(folder.log()).unwrap_or_default();
+    let from = log.len().saturating_sub(LOG_TAIL);
+    String::from_utf8_lossy(&log[from..]).trim().to_owned()
+}

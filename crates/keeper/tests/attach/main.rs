@@ -1,0 +1,190 @@
+//! Sessions on kept agents, end to end: keeper, journal, socket and client, with the scripted CLI as the agent.
+//!
+//! Owns what a host sees when it comes, goes and comes again. What a kill does is the matter of the fault suite.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod stage;
+
+use std::time::Duration;
+
+use countersign_client::{Claude, Decision, Graces, Question};
+use countersign_journal::{Kind, Note};
+use countersign_keeper::attach::Over;
+
+use stage::{Stage, within};
+
+const ASKS: &str = r#"
+turn
+  say "Let me look."
+  ask Bash {"command":"ls","description":"Look around"} gives "README.md"
+  say "There is a README."
+"#;
+
+#[tokio::test]
+async fn a_session_on_a_new_agent_is_like_any_other() {
+    let stage = Stage::new(ASKS);
+    let mut kept = stage.launch(Claude::new().questions()).await;
+    let turn = within(kept.session.send("go")).await.unwrap();
+    let Some(Question::Permission(mut question)) = within(kept.session.questions.next()).await
+    else {
+        panic!("a question");
+    };
+    question.note(r#"{"by":"a test","why":"it may"}"#.parse().unwrap());
+    question.allow().unwrap();
+    let result = within(turn).await.unwrap();
+    assert!(result.text().contains("README"));
+    let closed = within(kept.session.handle.close()).await;
+    assert_eq!(closed.code, Some(0), "{closed:?}");
+    assert_eq!(closed.transport, None);
+
+    let notes: Vec<Note> = stage
+        .records(Kind::Note)
+        .iter()
+        .map(|note| serde_json::from_slice(note).unwrap())
+        .collect();
+    let numbers: Vec<_> = notes.iter().filter_map(|note| note.n).collect();
+    assert_eq!(numbers, [1, 2], "initialize and the message");
+    let answer = notes.iter().find(|note| note.answer.is_some()).unwrap();
+    assert_eq!(answer.by.as_deref(), Some("a test"));
+    assert_eq!(answer.why.as_deref(), Some("it may"));
+    assert_eq!(stage.records(Kind::Host), stage.heard());
+}
+
+#[tokio::test]
+async fn a_question_is_still_open_for_the_next_host() {
+    let stage = Stage::new(ASKS);
+    let mut kept = stage.launch(Claude::new().questions()).await;
+    let turn = within(kept.session.send("go")).await.unwrap();
+    let question = within(kept.session.questions.next()).await.unwrap();
+    let id = question.responder().request_id().to_owned();
+    let heard = stage.heard();
+    drop((question, turn, kept));
+
+    let mut kept = stage.attach(Claude::new().questions()).await;
+    let session = &kept.session;
+    assert_eq!(stage.heard(), heard, "coming and going says nothing");
+    assert!(session.session_id().is_some() && session.initialize_reply().is_some());
+    assert!(!session.is_idle());
+    let Some(Question::Permission(question)) = within(kept.session.questions.next()).await else {
+        panic!("the question");
+    };
+    assert_eq!(question.responder().request_id(), id);
+    question.allow().unwrap();
+    within(kept.session.idle()).await.unwrap();
+    let answers = stage
+        .heard()
+        .iter()
+        .filter(|line| stage::contains(line, "control_response"))
+        .count();
+    assert_eq!(answers, 1);
+    // And it goes on from there.
+    drop(kept);
+    let kept = stage.attach(Claude::new()).await;
+    assert!(kept.session.is_idle());
+    assert_eq!(stage.asked("initialize"), 1);
+}
+
+#[tokio::test]
+async fn callbacks_are_asked_again_about_what_is_open() {
+    let stage = Stage::new(ASKS);
+    let waits = |_| std::future::pending::<Decision>();
+    let kept = stage.launch(Claude::new().permissions(waits)).await;
+    let turn = within(kept.session.send("go")).await.unwrap();
+    stage::until("the question is open", || stage.said("can_use_tool") == 1).await;
+    drop((turn, kept));
+    let allows = |_| async { Decision::allow() };
+    let kept = stage.attach(Claude::new().permissions(allows)).await;
+    within(kept.session.idle()).await.unwrap();
+    assert_eq!(stage.said("can_use_tool"), 1);
+}
+
+#[tokio::test]
+async fn the_reply_to_the_host_before_is_matched_by_the_next() {
+    let stage = Stage::new("reply late 300ms mcp_status\nturn\n  say \"x\"\n");
+    let kept = stage.launch(Claude::new()).await;
+    let handle = kept.session.handle.clone();
+    let asking = tokio::spawn(async move { handle.mcp_status().await.is_ok() });
+    stage::until("it was asked", || stage.asked("mcp_status") == 1).await;
+    asking.abort();
+    let _ = asking.await;
+    drop(kept);
+    let kept = stage.attach(Claude::new()).await;
+    let mut earlier = kept.earlier.into_iter();
+    match earlier.next() {
+        Some(request) => {
+            assert_eq!(request.subtype(), "mcp_status");
+            within(request.reply(Duration::from_secs(20)))
+                .await
+                .unwrap();
+        }
+        // The reply was there before the second host: nothing to wait for.
+        None => assert_eq!(stage.said("control_response"), 2),
+    }
+    assert!(earlier.next().is_none());
+}
+
+#[tokio::test]
+async fn a_host_that_was_replaced_learns_it_and_can_do_nothing_more() {
+    let stage = Stage::new(ASKS);
+    let first = stage.launch(Claude::new().questions()).await;
+    let second = stage.attach(Claude::new().questions()).await;
+    assert_eq!(within(first.attachment.ended()).await, Over::Superseded);
+    let closed = within(first.session.handle.closed()).await;
+    assert!(
+        closed.transport.as_ref().unwrap().contains("another host"),
+        "{closed:?}"
+    );
+    assert!(first.session.send("too late").await.is_err());
+    let turn = within(second.session.send("go")).await.unwrap();
+    stage::until("it runs", || stage.said("can_use_tool") == 1).await;
+    drop(turn);
+    assert_eq!(
+        stage
+            .heard()
+            .iter()
+            .filter(|line| stage::contains(line, "too late"))
+            .count(),
+        0
+    );
+}
+
+#[tokio::test]
+async fn the_end_of_an_agent_is_told_with_its_last_words() {
+    let stage = Stage::new("turn\n  say \"x\"\n  stderr \"it hurts\"\n  exit 3\n");
+    let kept = stage.launch(Claude::new()).await;
+    let turn = within(kept.session.send("go")).await.unwrap();
+    let error = within(turn).await.unwrap_err();
+    assert_eq!(error.exit_code(), Some(3), "{error}");
+    assert!(error.stderr().unwrap().contains("it hurts"), "{error:?}");
+}
+
+#[tokio::test]
+async fn an_end_without_patience_kills() {
+    let stage = Stage::new("ignore eof\nignore sigterm\nturn\n  say \"x\"\n");
+    let kept = stage.launch(Claude::new()).await;
+    let closed = within(kept.session.handle.close_with(Graces::at_once())).await;
+    assert_eq!(closed.signal, Some(9), "{closed:?}");
+}
+
+#[tokio::test]
+async fn how_things_stand_can_be_asked_and_the_journal_synced() {
+    let stage = Stage::new(ASKS);
+    let mut kept = stage.launch(Claude::new().questions()).await;
+    let turn = within(kept.session.send("go")).await.unwrap();
+    let question = within(kept.session.questions.next()).await.unwrap();
+    let standing = within(kept.attachment.status()).await.unwrap();
+    assert_eq!(standing.last_n, 2);
+    assert_eq!(standing.open.len(), 1);
+    assert_eq!(
+        standing.open[0].request_id,
+        question.responder().request_id()
+    );
+    assert_eq!(
+        standing.agent.map(|agent| agent.pid),
+        kept.session.handle.pid()
+    );
+    let synced = within(kept.attachment.sync()).await.unwrap();
+    assert!(synced >= standing.tail.seq);
+    drop((question, turn));
+}

@@ -1,0 +1,222 @@
+//! The start: one agent for a generation, secrets nowhere on the disk, nothing inherited.
+
+use std::process::{Command, Stdio};
+
+use countersign_keeper::protocol::FromKeeper;
+use countersign_keeper::{Arg, Found, Habits, StartError, look};
+
+use crate::stage::{ASKS, Stage, lives, os, until};
+
+#[test]
+fn an_agent_is_started_and_everything_about_it_is_recorded() {
+    let stage = Stage::new(ASKS);
+    assert_eq!(look(&stage.session()).unwrap(), Found::Never);
+    let started = stage.start();
+    assert!(lives(started.guard) && lives(started.keeper));
+    let Found::Live(found) = look(&stage.session()).unwrap() else {
+        panic!("a keeper");
+    };
+    assert_eq!((found.guard, found.keeper), (started.guard, started.keeper));
+    assert_eq!(found.socket, started.socket);
+    let standing = stage.own(1).status();
+    let agent = standing.agent.unwrap();
+    assert!(lives(agent.pid));
+    let journal = stage.journal();
+    assert!(journal[0].starts_with(r#"k {"event":"open","generation":1"#));
+    assert!(journal[1].starts_with(&format!(r#"k {{"event":"spawned","pid":{}"#, agent.pid)));
+    assert_eq!((standing.session.as_str(), standing.generation), ("s1", 1));
+}
+
+#[test]
+fn a_second_start_of_a_generation_is_refused_while_it_runs_and_after_it() {
+    let stage = Stage::new("read line");
+    let first = stage.start();
+    assert!(matches!(stage.try_start(), Err(StartError::Busy(_))));
+    // The command says it with its exit, too.
+    let launcher = Command::new(&stage.keeper.program)
+        .arg("--dir")
+        .arg(stage.session())
+        .args(["--generation", "1"])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(launcher.status.code(), Some(75));
+    crate::stage::kill(first.keeper, rustix::process::Signal::TERM);
+    until("the end of the first", || !lives(first.guard));
+    assert!(matches!(stage.try_start(), Err(StartError::Generation(1))));
+    assert_eq!(
+        stage
+            .journal()
+            .iter()
+            .filter(|one| one.contains("spawned"))
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn the_next_generation_goes_on_with_numbers_and_epoch() {
+    let mut stage = Stage::new("read line; read line");
+    let first = stage.start();
+    let mut host = stage.own(7);
+    host.put(
+        countersign_keeper::protocol::Ref::N(1),
+        &crate::stage::message("a"),
+    );
+    host.hear_ok();
+    crate::stage::kill(first.keeper, rustix::process::Signal::TERM);
+    until("the end of the first", || !lives(first.guard));
+    stage.order.generation = 2;
+    stage.start();
+    let standing = stage.own(7).status();
+    assert_eq!(
+        (standing.generation, standing.last_n, standing.epoch),
+        (2, 1, 7)
+    );
+}
+
+#[test]
+fn another_order_for_a_generation_is_refused() {
+    let mut stage = Stage::new("read line");
+    stage.start();
+    stage.order.args.push(Arg::Plain("more".into()));
+    assert!(matches!(stage.try_start(), Err(StartError::Taken(1))));
+}
+
+#[test]
+fn a_program_that_is_not_there_is_told_and_recorded() {
+    let mut stage = Stage::new("");
+    stage.order.program = os("/nowhere/claude");
+    let Err(StartError::Agent(why)) = stage.try_start() else {
+        panic!("no agent");
+    };
+    assert!(why.contains("No such file"), "{why}");
+    let found = look(&stage.session()).unwrap();
+    let Found::Ended {
+        generation: 1,
+        exit,
+    } = found
+    else {
+        panic!("{found:?}");
+    };
+    assert_eq!(exit.error, Some(why));
+}
+
+#[test]
+fn secrets_reach_the_agent_and_no_file() {
+    let secret = concat!("s3", "cr3t-", "value");
+    let mut stage = Stage::new(r#"printf '%s %s' "$KEY" "$0" > ../got; read line"#);
+    stage
+        .order
+        .args
+        .push(Arg::Secret(format!("arg-{secret}").into()));
+    stage
+        .order
+        .env
+        .push((os("KEY"), format!("env-{secret}").into()));
+    stage.order.token = format!("token-{secret}");
+    let started = stage.start();
+    let got = stage.folder().join("got");
+    until("the agent", || got.exists());
+    until("its words", || {
+        std::fs::read_to_string(&got).unwrap() == format!("env-{secret} arg-{secret}")
+    });
+    let mut files = 0;
+    for folder in [stage.session(), stage.session().join("journal")] {
+        for file in std::fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            if path.is_file() {
+                files += 1;
+                let bytes = std::fs::read(&path).unwrap();
+                assert!(
+                    memchr::memmem::find(&bytes, secret.as_bytes()).is_none(),
+                    "{path:?}"
+                );
+            }
+        }
+    }
+    assert!(files >= 5, "{files}");
+    for pid in [started.guard, started.keeper] {
+        for file in ["cmdline", "environ"] {
+            let bytes = std::fs::read(format!("/proc/{pid}/{file}")).unwrap();
+            assert!(
+                memchr::memmem::find(&bytes, secret.as_bytes()).is_none(),
+                "{file}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_agent_inherits_its_pipes_and_its_lock_and_nothing_else() {
+    let stage =
+        Stage::new("ls -l /proc/$$/fd > fds; env > env; umask > umask; echo done; read line");
+    stage.start();
+    stage.until_journalled("a done");
+    let fds = stage.written("fds");
+    let targets: Vec<&str> = fds
+        .lines()
+        .filter_map(|line| line.split_once(" -> "))
+        .map(|(_, to)| to)
+        .collect();
+    let pipes = targets.iter().filter(|to| to.starts_with("pipe:")).count();
+    let locks: Vec<_> = targets.iter().filter(|to| to.contains(".lock")).collect();
+    // Its stdout is the file for that command alone.
+    assert_eq!(pipes, 3, "{fds}");
+    assert_eq!(locks.len(), 1, "{fds}");
+    assert!(locks[0].ends_with("agent.lock"), "{fds}");
+    assert!(!fds.contains("socket:"), "{fds}");
+    assert!(!stage.written("env").contains("COUNTERSIGN_HABITS"));
+    let own = std::fs::read_to_string("/proc/self/status").unwrap();
+    let own = own
+        .lines()
+        .find_map(|line| line.strip_prefix("Umask:\t"))
+        .unwrap();
+    assert_eq!(stage.written("umask").trim(), own);
+}
+
+#[test]
+fn files_of_a_session_are_for_its_owner_alone() {
+    use std::os::unix::fs::MetadataExt as _;
+    let stage = Stage::new("read line");
+    let started = stage.start();
+    let mut paths = vec![stage.session(), started.socket];
+    paths.extend(
+        std::fs::read_dir(stage.session())
+            .unwrap()
+            .map(|one| one.unwrap().path()),
+    );
+    for path in paths {
+        let mode = std::fs::symlink_metadata(&path).unwrap().mode();
+        assert_eq!(mode & 0o077, 0, "{path:?}");
+    }
+}
+
+#[test]
+fn keeper_and_guard_are_small_at_rest() {
+    let stage = Stage::with(
+        "head -c 20000000 /dev/zero | tr '\\0' x; echo; echo done; read line",
+        &Habits::default(),
+    );
+    let started = stage.start();
+    stage.until_journalled("a done");
+    let rss = |pid: u32| -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let line = status
+            .lines()
+            .find(|line| line.starts_with("VmRSS:"))
+            .unwrap();
+        line.split_ascii_whitespace()
+            .nth(1)
+            .unwrap()
+            .parse()
+            .unwrap()
+    };
+    // Unoptimised code is larger; the benchmark measures the shipped one.
+    let all = rss(started.keeper) + rss(started.guard);
+    assert!(all < 12 << 10, "{all} KiB");
+    let FromKeeper::Status(_) = FromKeeper::Status(stage.own(1).status()) else {
+        panic!("a standing");
+    };
+}
