@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::connection::Over;
+use super::state::Over;
 use crate::protocol::Refusal;
 
 /// Why a host is not attached, or is not any more.

@@ -10,8 +10,8 @@ use countersign_client::{Claude, Prepared};
 
 use super::connection::Credentials;
 use super::{AttachError, Kept, Outbox, attach, connect};
-use crate::{Arg, Graces, KeeperCommand, Order};
 use crate::protocol::{Role, Standing};
+use crate::{Arg, Graces, KeeperCommand, Order};
 
 /// Where values that are too long or too secret for a command line are written, within the session folder.
 const FILES: &str = "files";

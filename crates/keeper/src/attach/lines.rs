@@ -11,10 +11,10 @@ use std::task::{Context, Poll};
 
 use countersign_client::EndedBy;
 use countersign_client::kept::KeptExit;
-use countersign_journal::{Exit, Kind, KeeperEvent, Reader, Record, Step};
+use countersign_journal::{Exit, KeeperEvent, Kind, Reader, Record, Step};
 use tokio::io::{AsyncRead, ReadBuf};
 
-use super::connection::{Over, State};
+use super::state::{Over, State};
 
 /// So much of stderr is kept to tell how an agent ended.
 const STDERR_KEPT: usize = 8 << 10;

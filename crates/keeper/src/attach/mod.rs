@@ -12,6 +12,7 @@ mod outbox;
 mod past;
 mod queue;
 mod road;
+mod state;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,10 +23,11 @@ use countersign_client::{Claude, Prepared, Session};
 use countersign_journal::{Cursor, Reader};
 use tokio::time::Instant;
 
-pub use connection::{Attachment, Credentials, Over};
+pub use connection::{Attachment, Credentials};
 pub use error::AttachError;
 pub use launch::{Launch, launch};
 pub use outbox::{Counting, Outbox, PutOutcome};
+pub use state::Over;
 
 use crate::KeeperJson;
 use lines::{Ending, Lines};

@@ -9,8 +9,9 @@ use countersign_client::Graces;
 use countersign_client::kept::{Freight, KeptExit, Road, RoadError};
 use futures_core::future::BoxFuture;
 
-use super::connection::{Attachment, parcel};
+use super::connection::Attachment;
 use super::lines::Ending;
+use super::state::parcel;
 use crate::protocol::{EndPlan, Ref};
 
 pub(super) struct ByKeeper {
