@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use countersign_process::Marker;
 use countersign_wire::control::{Initialize, Request as _};
@@ -14,7 +15,7 @@ use crate::claude::{Claude, Terms};
 use crate::error::{Error, Result};
 use crate::kept::{Attached, Earlier, Greeted, KeptAgent};
 use crate::options::{Capabilities, Draft};
-use crate::peer::driver;
+use crate::peer::{Shared, driver};
 use crate::session::Session;
 use crate::transport::{Peer, Unread};
 
@@ -131,7 +132,7 @@ impl Claude {
         setup.config.refuses_dropped = false;
         setup.config.id_prefix = agent.id_prefix;
         let unread = Peer::kept(agent.live, agent.road, agent.pid).prepare(setup);
-        catch_up(&unread, agent.past).await?;
+        catch_up(unread.shared.clone(), agent.past).await?;
         let mut earlier = expected(&unread, agent.unanswered);
         for line in agent.open {
             driver::ask_again(&unread.shared, line);
@@ -157,13 +158,12 @@ impl Claude {
 
 /// Reads the past on a thread that may wait for the disk.
 async fn catch_up(
-    unread: &Unread,
+    shared: Arc<Shared>,
     past: Box<dyn Iterator<Item = std::io::Result<crate::kept::PastLine>> + Send>,
 ) -> Result<()> {
-    let shared = unread.shared.clone();
     let read = tokio::task::spawn_blocking(move || driver::remember(&shared, past));
     let broken = |error: String| {
-        Error::Closed(std::sync::Arc::new(crate::Closed {
+        Error::Closed(Arc::new(crate::Closed {
             transport: Some(format!(
                 "what the agent said before cannot be read: {error}"
             )),

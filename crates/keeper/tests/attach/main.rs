@@ -188,3 +188,12 @@ async fn how_things_stand_can_be_asked_and_the_journal_synced() {
     assert!(synced >= standing.tail.seq);
     drop((question, turn));
 }
+
+#[test]
+fn attaching_can_be_done_in_a_task_of_its_own() {
+    fn is_send<T: Send>(_: impl FnOnce() -> T) {}
+    is_send(|| countersign_keeper::attach::attach(Claude::new(), "x".as_ref(), never(), None));
+    fn never() -> countersign_keeper::attach::Attachment {
+        unreachable!("only the type is looked at")
+    }
+}

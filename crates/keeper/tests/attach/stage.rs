@@ -143,7 +143,10 @@ impl Stage {
     /// What the agent says it has read.
     pub(crate) fn heard(&self) -> Vec<Vec<u8>> {
         let log = std::fs::read(self.folder.path().join("log")).unwrap_or_default();
-        let mut lines: Vec<_> = log.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+        let mut lines: Vec<_> = log
+            .split(|byte| *byte == b'\n')
+            .map(<[u8]>::to_vec)
+            .collect();
         // Behind the last newline is nothing, or half a line.
         lines.pop();
         lines
