@@ -37,6 +37,8 @@ pub(super) enum Settled {
 pub(super) struct Queue {
     parcels: VecDeque<Parcel>,
     bytes: usize,
+    /// The agent takes no more lines: those behind a refused one leave a gap, which is no disagreement.
+    is_ending: bool,
 }
 
 impl Queue {
@@ -77,8 +79,12 @@ impl Queue {
             Refusal::Paused | Refusal::Full => self.hold(what),
             // One before it is held: it goes again behind that one.
             Refusal::Gap if self.is_held() => self.hold(what),
-            // Final, though its number is free again: the agent takes no more lines.
-            Refusal::Ending | Refusal::Sync => self.end(what, PutOutcome::Refused(why)),
+            Refusal::Gap if self.is_ending => self.end(what, PutOutcome::Refused(Refusal::Ending)),
+            // Final, though its number is free again.
+            Refusal::Ending | Refusal::Sync => {
+                self.is_ending = true;
+                self.end(what, PutOutcome::Refused(why))
+            }
             why if is_numbered => Settled::Broken(why),
             why => self.end(what, PutOutcome::Refused(why)),
         }
@@ -158,6 +164,20 @@ mod tests {
         assert_eq!(
             queue.refused(&Ref::N(4), Refusal::Dup, Some(7)),
             Settled::Final(Ref::N(4), PutOutcome::Before { seq: Some(7) })
+        );
+    }
+
+    #[test]
+    fn lines_behind_one_that_came_at_the_end_are_refused_as_it_was() {
+        let mut queue = queue(&[4, 5]);
+        let refused = PutOutcome::Refused(Refusal::Ending);
+        assert_eq!(
+            queue.refused(&Ref::N(4), Refusal::Ending, None),
+            Settled::Final(Ref::N(4), refused)
+        );
+        assert_eq!(
+            queue.refused(&Ref::N(5), Refusal::Gap, None),
+            Settled::Final(Ref::N(5), refused)
         );
     }
 
