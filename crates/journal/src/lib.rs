@@ -8,6 +8,10 @@
 //! Lower layers first: [`Record`] and [`Cursor`] are the words, [`KeeperEvent`] and [`Note`] what the keeper and the
 //! host put between the frames.
 #![warn(missing_docs)]
+#![cfg_attr(
+    not(unix),
+    allow(dead_code, reason = "the writer and what only it needs are for Unix")
+)]
 
 mod chain;
 mod compress;

@@ -6,6 +6,7 @@
 
 use std::io;
 use std::ops::Range;
+use std::path::Path;
 
 use crate::chain::Chain;
 use crate::source::Source;
@@ -213,5 +214,105 @@ impl Lines {
             self.buffer = small;
             (self.start, self.end, self.unhashed) = (0, rest, 0);
         }
+    }
+}
+
+/// The newest segment with a header; 0 for none. Those before it are closed; one behind it may have been made and not
+/// begun, and then its writer goes on in this one.
+pub(crate) fn newest_begun(dir: &Path, numbers: &[u32]) -> io::Result<u32> {
+    for number in numbers.iter().rev() {
+        let Some(source) = Source::of(dir, *number)? else {
+            continue;
+        };
+        if let Piece::Line(_) = Lines::new(source).next(usize::MAX)? {
+            return Ok(*number);
+        }
+    }
+    Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// The lines of a file with these bytes, and the file to append to.
+    fn lines(bytes: &[u8]) -> (Lines, tempfile::NamedTempFile) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        (Lines::new(Source::open(file.path()).unwrap()), file)
+    }
+
+    fn line(lines: &mut Lines) -> Option<Vec<u8>> {
+        match lines.next(usize::MAX).unwrap() {
+            Piece::Line(line) => Some(lines.bytes(line).to_vec()),
+            Piece::Long(_) => panic!("no line is too long"),
+            Piece::End { .. } => None,
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_held_only_until_the_next_one() {
+        let long = vec![b'x'; 3 << 20];
+        let text = [b"first\n", &long[..], b"\nlast\nmore"].concat();
+        let (mut lines, _file) = lines(&text);
+        assert_eq!(line(&mut lines).unwrap(), b"first");
+        assert_eq!(lines.buffer.capacity(), BUFFER);
+        assert_eq!(line(&mut lines).unwrap(), long);
+        let most = long.len() * 5 / 4 + 2 * BUFFER;
+        assert!(lines.buffer.capacity() <= most);
+        assert_eq!(line(&mut lines).unwrap(), b"last");
+        assert_eq!(line(&mut lines), None);
+        assert_eq!(lines.buffer.capacity(), BUFFER);
+    }
+
+    #[test]
+    fn a_line_that_is_only_named_takes_no_memory() {
+        let text = [&vec![b'x'; 3 << 20][..], b"\nlast\n"].concat();
+        let (mut lines, _file) = lines(&text);
+        assert!(matches!(lines.next(1_000).unwrap(), Piece::Long(_)));
+        let mut seen = 0;
+        let length = lines.skim(|bytes| seen += bytes.len()).unwrap();
+        assert_eq!((length, seen), (Some(3 << 20), 3 << 20));
+        assert_eq!(line(&mut lines).unwrap(), b"last");
+        assert!(lines.buffer.capacity() <= 2 * BUFFER);
+    }
+
+    #[test]
+    fn what_is_not_finished_is_read_anew() {
+        let (mut lines, mut file) = lines(b"one\nhal");
+        assert_eq!(line(&mut lines).unwrap(), b"one");
+        assert!(matches!(lines.next(9).unwrap(), Piece::End { behind: 3 }));
+        // Its writer takes it back and writes something else.
+        file.as_file().set_len(4).unwrap();
+        assert!(!lines.is_cut().unwrap());
+        std::io::Seek::seek(&mut file, io::SeekFrom::Start(4)).unwrap();
+        file.write_all(b"two\n").unwrap();
+        assert_eq!(line(&mut lines).unwrap(), b"two");
+        file.as_file().set_len(4).unwrap();
+        assert!(lines.is_cut().unwrap());
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_lines_given_out() {
+        let text: Vec<u8> = (0..50_000)
+            .flat_map(|n| format!("{n}\n").into_bytes())
+            .collect();
+        let (lines, _file) = lines(&text);
+        let mut lines = lines.hashing();
+        let mut end = 0;
+        while let Some(found) = line(&mut lines) {
+            end += found.len() + 1;
+            if end % 1_000 < 3 {
+                let before = &text[..end - found.len() - 1];
+                assert_eq!(
+                    lines.hash_before(found.len() + 1),
+                    Some(blake3::hash(before))
+                );
+            }
+        }
+        assert_eq!(end, text.len());
+        assert_eq!(lines.into_chain().hash(), blake3::hash(&text));
     }
 }

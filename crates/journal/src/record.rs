@@ -130,35 +130,26 @@ impl<'a> Record<'a> {
 
 /// Decimal digits up to a space, and what stands behind it. No sign, no leading zero, so that a number has one text.
 fn number(text: &[u8]) -> Option<(u64, &[u8])> {
-    let length = text.iter().position(|byte| *byte == b' ')?;
-    let digits = &text[..length];
-    if digits.is_empty() || (digits.len() > 1 && digits[0] == b'0') {
-        return None;
-    }
+    /// So many digits fit, whatever they are.
+    const SAFE: usize = 19;
     let mut value: u64 = 0;
-    for digit in digits {
-        if !digit.is_ascii_digit() {
-            return None;
+    for (at, byte) in text.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            let is_number = *byte == b' ' && at > 0 && (at == 1 || text[0] != b'0');
+            return is_number.then(|| (value, &text[at + 1..]));
         }
-        let digit = u64::from(digit - b'0');
-        value = value.checked_mul(10)?.checked_add(digit)?;
+        let digit = u64::from(digit);
+        value = match at < SAFE {
+            true => value * 10 + digit,
+            false => value.checked_mul(10)?.checked_add(digit)?,
+        };
     }
-    Some((value, &text[length + 1..]))
+    None
 }
 
-fn append_number(mut value: u64, out: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        // Below ten, so it fits.
-        digits[start] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    out.extend_from_slice(&digits[start..]);
+pub(crate) fn append_number(value: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
 #[cfg(test)]

@@ -6,11 +6,15 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::folder;
 
 /// As far apart are two entries.
 const EVERY: u64 = 256 << 10;
+
+/// Tells the files of one process apart while they are written.
+static TURN: AtomicU64 = AtomicU64::new(0);
 
 const MAGIC: &str = "#countersign-index 1";
 
@@ -78,7 +82,8 @@ impl Index {
             text.push_str(&format!("{seq} {offset}\n"));
         }
         // Each reader writes a file of its own and puts it in place at once.
-        let mine = path.with_extension(format!("ix.{}", std::process::id()));
+        let turn = TURN.fetch_add(1, Ordering::Relaxed);
+        let mine = path.with_extension(format!("ix.{}.{turn}", std::process::id()));
         let mut options = OpenOptions::new();
         let mut file =
             folder::open_private(options.write(true).create(true).truncate(true), &mine)?;

@@ -129,7 +129,13 @@ impl fmt::Debug for Reader {
 
 /// [`Step`] without what is borrowed.
 enum Found {
-    Record(Range<usize>),
+    /// What stands before its payload, and where that is in the buffer.
+    Record {
+        seq: u64,
+        at: u64,
+        kind: Kind,
+        payload: Range<usize>,
+    },
     Large(Large),
     Rewound(Cursor),
     Damaged(Damaged),
@@ -205,9 +211,19 @@ impl Reader {
     pub fn next(&mut self) -> Result<Step<'_>, ReadError> {
         let found = self.find()?;
         Ok(match found {
-            Found::Record(line) => match self.record(line) {
-                Ok(record) => Step::Record(record),
-                Err(damaged) => Step::Damaged(damaged),
+            Found::Record {
+                seq,
+                at,
+                kind,
+                payload,
+            } => match &self.current {
+                Some(current) => Step::Record(Record {
+                    seq,
+                    at,
+                    kind,
+                    payload: current.lines.bytes(payload),
+                }),
+                None => Step::End,
             },
             Found::Large(large) => Step::Large(large),
             Found::Rewound(to) => Step::Rewound { to },
@@ -240,10 +256,11 @@ impl Reader {
             match piece.map_err(|error| self.fail(number, error))? {
                 Piece::Line(line) => return Ok(self.take(line, offset)),
                 Piece::Long(begin) => {
+                    let behind = begin.len() as u64;
                     if let Some(found) = self.skim(begin)? {
                         return Ok(found);
                     }
-                    if !self.leave(0)? {
+                    if !self.leave(behind)? {
                         return Ok(Found::End);
                     }
                 }
@@ -272,7 +289,12 @@ impl Reader {
             Ok(record) => {
                 self.cursor = Cursor::new(current.generation, record.seq);
                 if record.payload.len() <= self.max_inline {
-                    return Found::Record(line);
+                    return Found::Record {
+                        seq: record.seq,
+                        at: record.at,
+                        kind: record.kind,
+                        payload: line.end - record.payload.len()..line.end,
+                    };
                 }
                 Found::Large(Large {
                     seq: record.seq,
@@ -289,20 +311,6 @@ impl Reader {
                 flaw: bad.into(),
             }),
         }
-    }
-
-    /// The record that [`Self::take`] has seen there.
-    fn record(&self, line: Range<usize>) -> Result<Record<'_>, Damaged> {
-        let (segment, bytes) = match &self.current {
-            Some(current) => (current.number, current.lines.bytes(line)),
-            None => (0, &b""[..]),
-        };
-        Record::parse(bytes).map_err(|bad| Damaged {
-            segment,
-            offset: 0,
-            len: bytes.len() as u64,
-            flaw: bad.into(),
-        })
     }
 
     /// Passes over a record that is too large. None if it is not complete yet.

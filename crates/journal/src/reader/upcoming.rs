@@ -74,13 +74,7 @@ impl Reader {
                 let number = folder::number_of(path).unwrap_or(0);
                 Upcoming::read(Lines::new(source), number, path)?
             }
-            Place::Folder(dir) => {
-                let numbers = folder::segments(dir).map_err(|error| ReadError::io(dir, error))?;
-                match numbers.first() {
-                    Some(number) => Upcoming::of(dir, *number)?,
-                    None => None,
-                }
-            }
+            Place::Folder(dir) => later(dir, 0)?,
         };
         let is_there = upcoming.is_some();
         if let Some(upcoming) = upcoming {
@@ -150,11 +144,42 @@ impl Reader {
     }
 }
 
-/// A later segment where the next one is missing. What is missing is `verify`'s to report.
+/// The first segment behind `number` that has begun. What is missing before it is `verify`'s to report.
 fn later(dir: &Path, number: u32) -> Result<Option<Upcoming>, ReadError> {
     let numbers = folder::segments(dir).map_err(|error| ReadError::io(dir, error))?;
-    match numbers.into_iter().find(|later| *later > number) {
-        Some(later) => Upcoming::of(dir, later),
-        None => Ok(None),
+    for later in numbers.into_iter().filter(|later| *later > number) {
+        if let Some(upcoming) = Upcoming::of(dir, later)? {
+            return Ok(Some(upcoming));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use crate::event::KeeperEvent;
+    use crate::reader::{Reader, Step};
+    use crate::record::Kind;
+    use crate::writer::{Limits, Writer};
+
+    #[test]
+    fn what_comes_between_the_end_and_the_next_segment_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut writer, _) = Writer::open(dir.path(), "s-1", 1, Limits::default()).unwrap();
+        let mut reader = Reader::open(dir.path()).unwrap();
+        assert!(matches!(reader.next().unwrap(), Step::End));
+        writer.push(1, Kind::Agent, b"late");
+        let carried = KeeperEvent::Carried {
+            last_n: 0,
+            epoch: 0,
+            open: Vec::new(),
+            agent: None,
+        };
+        writer.roll(2, &carried).unwrap();
+        // The end was seen before all of that, and the next segment is seen after it.
+        assert!(reader.leave(0).unwrap());
+        assert!(
+            matches!(reader.next().unwrap(), Step::Record(record) if record.payload == b"late")
+        );
     }
 }

@@ -76,47 +76,91 @@ pub fn import_recording(
     if header.recording != recording::FORMAT {
         return Err(TransferError::Version(header.recording));
     }
-    let mut intake: Option<Intake> = None;
-    let mut earlier = None;
-    let mut now = at;
+    let mut runs = Runs {
+        dir,
+        session,
+        began: at,
+        now: at,
+        running: None,
+        earlier: None,
+    };
     for number in 2.. {
         line.clear();
         if recording.read_until(b'\n', &mut line)? == 0 {
             break;
         }
-        let entry = recording::entry(line.trim_ascii_end());
+        if let Err(error) = runs.entry(number, line.trim_ascii_end()) {
+            // What came before is a generation with an end, like any other.
+            runs.finish()?;
+            return Err(error);
+        }
+    }
+    match runs.finish()? {
+        Some(imported) => Ok(imported),
+        None => Intake::begin(dir, session, at, &[])?.end(at, unknown_end()),
+    }
+}
+
+/// The runs of a recording, one after the other.
+struct Runs<'a> {
+    dir: &'a Path,
+    session: &'a str,
+    began: u64,
+    now: u64,
+    running: Option<Intake>,
+    earlier: Option<Imported>,
+}
+
+impl Runs<'_> {
+    fn entry(&mut self, number: u64, line: &[u8]) -> Result<(), TransferError> {
+        let entry = recording::entry(line);
         let entry = entry.map_err(|why| TransferError::Entry { line: number, why })?;
         if entry.line.contains(&b'\n') {
             return Err(TransferError::Newline { line: number });
         }
-        now = at.saturating_add(entry.at.saturating_mul(1_000));
+        let since = entry.at.saturating_mul(1_000);
+        self.now = self.began.saturating_add(since);
         let text = String::from_utf8_lossy(&entry.line);
-        if entry.direction == Direction::Run || intake.is_none() {
-            if let Some(running) = intake.take() {
-                earlier = Some(running.end_after(earlier, now, unknown_end())?);
+        let kind = match entry.direction {
+            Direction::Out => Kind::Agent,
+            Direction::In => Kind::Host,
+            Direction::Err => Kind::Stderr,
+            Direction::Run => {
+                self.end(unknown_end())?;
+                return self.run(&text.split_whitespace().collect::<Vec<_>>());
             }
-            let flags: Vec<&str> = match entry.direction {
-                Direction::Run => text.split_whitespace().collect(),
-                _ => Vec::new(),
-            };
-            intake = Some(Intake::begin(dir, session, now, &flags)?);
+            Direction::End => return self.end(end_of(&text)),
+            _ => return Ok(()),
+        };
+        if self.running.is_none() {
+            self.run(&[])?;
         }
-        match (entry.direction, &mut intake) {
-            (Direction::End, _) => {
-                if let Some(running) = intake.take() {
-                    earlier = Some(running.end_after(earlier, now, end_of(&text))?);
-                }
-            }
-            (Direction::Out, Some(intake)) => intake.line(now, Kind::Agent, &entry.line)?,
-            (Direction::In, Some(intake)) => intake.line(now, Kind::Host, &entry.line)?,
-            (Direction::Err, Some(intake)) => intake.line(now, Kind::Stderr, &entry.line)?,
-            _ => {}
+        match &mut self.running {
+            Some(intake) => intake.line(self.now, kind, &entry.line),
+            None => Ok(()),
         }
     }
-    match (intake, earlier) {
-        (Some(running), earlier) => running.end_after(earlier, now, unknown_end()),
-        (None, Some(earlier)) => Ok(earlier),
-        (None, None) => Intake::begin(dir, session, at, &[])?.end(at, unknown_end()),
+
+    fn run(&mut self, flags: &[&str]) -> Result<(), TransferError> {
+        self.running = Some(Intake::begin(self.dir, self.session, self.now, flags)?);
+        Ok(())
+    }
+
+    fn end(&mut self, exit: Exit) -> Result<(), TransferError> {
+        if let Some(running) = self.running.take() {
+            let mut imported = running.end(self.now, exit)?;
+            if let Some(earlier) = self.earlier {
+                imported.first = earlier.first;
+                imported.lines += earlier.lines;
+            }
+            self.earlier = Some(imported);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Option<Imported>, TransferError> {
+        self.end(unknown_end())?;
+        Ok(self.earlier)
     }
 }
 
@@ -209,20 +253,5 @@ impl Intake {
             last: generation,
             lines: self.lines,
         })
-    }
-
-    /// Ends it as the next one of an import.
-    fn end_after(
-        self,
-        earlier: Option<Imported>,
-        at: u64,
-        exit: Exit,
-    ) -> Result<Imported, TransferError> {
-        let mut imported = self.end(at, exit)?;
-        if let Some(earlier) = earlier {
-            imported.first = earlier.first;
-            imported.lines += earlier.lines;
-        }
-        Ok(imported)
     }
 }

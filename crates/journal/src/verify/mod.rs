@@ -16,8 +16,8 @@ use ed25519_dalek::VerifyingKey;
 use crate::cursor::Cursor;
 use crate::error::ReadError;
 use crate::folder;
-use crate::header::{BadHeader, Header};
-use crate::lines::{Lines, Piece};
+use crate::header::{self, BadHeader, Header};
+use crate::lines::{Lines, Piece, newest_begun};
 use crate::seal::{self, Seal};
 use crate::source::Source;
 use segment::Walk;
@@ -93,6 +93,8 @@ impl From<Fault> for Stop {
 struct Check {
     verdict: Verdict,
     session: String,
+    /// One segment, which cannot know what stood before it.
+    is_alone: bool,
     /// The whole segment before, and how far its heads have vouched for it.
     previous: Option<Previous>,
     key: Option<VerifyingKey>,
@@ -117,10 +119,13 @@ impl Check {
                 let source = Source::open(path);
                 let source = source.map_err(|error| Stop::Error(ReadError::io(path, error)))?;
                 let number = folder::number_of(path).unwrap_or(0);
+                self.is_alone = true;
                 self.segment(number, source, path, true)?;
             }
             Segments::Folder { dir, numbers } => {
-                for (place, number) in numbers.iter().enumerate() {
+                let newest = newest_begun(dir, numbers);
+                let newest = newest.map_err(|error| Stop::Error(ReadError::io(dir, error)))?;
+                for number in numbers {
                     let path = folder::plain(dir, *number);
                     let source = Source::of(dir, *number);
                     let source =
@@ -128,8 +133,7 @@ impl Check {
                     let Some(source) = source else {
                         continue;
                     };
-                    let is_newest = place + 1 == numbers.len();
-                    self.segment(*number, source, &path, is_newest)?;
+                    self.segment(*number, source, &path, *number >= newest)?;
                 }
             }
         }
@@ -192,7 +196,13 @@ impl Check {
             self.session = header.session.clone();
             self.verdict.generations = 1;
             self.verdict.end = Cursor::new(header.generation, header.first_seq.saturating_sub(1));
-            return Ok(None);
+            return if self.is_alone || is_first(number, header) {
+                Ok(None)
+            } else if header.first_seq > 1 {
+                Err(Fault::new(Cursor::new(1, 1), What::Cut).into())
+            } else {
+                Err(wrong_header.into())
+            };
         };
         if previous.torn > 0 {
             return Err(Fault::new(end, What::TornTail).into());
@@ -264,6 +274,11 @@ impl Check {
             Fault::new(*at, What::Between { from }).into()
         })
     }
+}
+
+/// Whether nothing stands before this segment.
+fn is_first(number: u32, header: &Header) -> bool {
+    number == 1 && header.first_seq == 1 && header.previous == header::no_hash()
 }
 
 fn unreadable(number: u32, after: Cursor, path: &Path, error: std::io::Error) -> Stop {

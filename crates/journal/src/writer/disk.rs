@@ -61,7 +61,10 @@ struct RealSegment(File);
 
 impl Segment for RealSegment {
     fn append(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        self.0.write_vectored(slices)
+        match slices {
+            [one] => self.0.write(one),
+            many => self.0.write_vectored(many),
+        }
     }
 
     fn cut_to(&mut self, len: u64) -> io::Result<()> {

@@ -18,7 +18,7 @@ use crate::error::{AppendError, RollError, SyncError};
 use crate::event::KeeperEvent;
 use crate::folder;
 use crate::header::Header;
-use crate::record::Kind;
+use crate::record::{Kind, Record};
 use crate::tail::Tail;
 use disk::{Disk, Segment};
 use stage::Stage;
@@ -93,9 +93,7 @@ impl Writer {
 
     /// Stages a `k` record.
     pub fn push_event(&mut self, at: u64, event: &KeeperEvent) -> u64 {
-        // Maps with text keys, numbers and lists of them: there is nothing in it that has no JSON.
-        let payload = serde_json::to_vec(event).unwrap_or_else(|_| b"{}".to_vec());
-        self.stage.push(at, Kind::Keeper, &payload)
+        self.stage.push(at, Kind::Keeper, &event_text(event))
     }
 
     /// Stages a head: the state of the chain.
@@ -106,6 +104,11 @@ impl Writer {
     /// Forgets what is staged. Its numbers are given out again.
     pub fn discard(&mut self) {
         self.stage.discard();
+    }
+
+    /// As [`Self::discard`], and gives back, in order, what [`Self::push_owned`] took and did not copy.
+    pub fn discard_owned(&mut self) -> Vec<Vec<u8>> {
+        self.stage.discard()
     }
 
     /// How many bytes are staged.
@@ -157,17 +160,28 @@ impl Writer {
         let Some(reserved) = self.reserved else {
             return Ok(());
         };
-        if reserved >= self.end + length + self.limits.reserve / 2 {
+        let least = length + self.limits.reserve / 2;
+        if reserved >= self.end + least {
             return Ok(());
         }
-        let wanted = length + self.limits.reserve;
-        match self.segment.reserve(self.end, wanted) {
-            Ok(()) => self.reserved = Some(self.end + wanted),
-            Err(error) if is_full(&error) => return Err(error),
-            // Not every file system keeps room. It goes on without.
-            Err(_) => self.reserved = None,
+        // The whole reserve, so that it is not asked for each time; half of it where there is no more.
+        let mut kept = Ok(());
+        for wanted in [length + self.limits.reserve, least] {
+            kept = self.segment.reserve(self.end, wanted);
+            match &kept {
+                Ok(()) => {
+                    self.reserved = Some(self.end + wanted);
+                    break;
+                }
+                Err(error) if is_full(error) => {}
+                Err(_) => {
+                    // Not every file system keeps room. It goes on without.
+                    self.reserved = None;
+                    return Ok(());
+                }
+            }
         }
-        Ok(())
+        kept
     }
 
     /// A write failed, perhaps half-way: the file ends where it ended before.
@@ -238,12 +252,19 @@ impl Writer {
         self.head(at);
         self.commit()?;
         self.sync()?;
-        let previous = self.stage.hash();
-        let header = self.header(previous);
+        let header = self.header(self.stage.hash()).line();
         let next = self.number + 1;
         let path = folder::plain(&self.dir, next);
-        let line = header.line();
-        let created = begin_segment(&*self.disk, &path, &line, self.limits.reserve);
+        // The sum stands in the same write as the header, so that no segment is without it.
+        let carried = Record {
+            seq: self.stage.seq() + 1,
+            at: self.stage.at().max(at),
+            kind: Kind::Keeper,
+            payload: &event_text(carried),
+        };
+        let mut text = header.clone().into_bytes();
+        carried.append_to(&mut text);
+        let created = begin_segment(&*self.disk, &path, &text, self.limits.reserve);
         let (segment, reserved) = match created {
             Ok(created) => created,
             Err(error) => return Err(self.full_or_broken(error).into()),
@@ -253,12 +274,12 @@ impl Writer {
         self.segment = segment;
         self.reserved = reserved;
         self.number = next;
-        self.end = line.len() as u64;
+        self.end = text.len() as u64;
         self.is_dirty = true;
         self.is_dir_dirty = true;
-        self.stage.begin_segment(line.as_bytes());
-        self.push_event(at, carried);
-        self.commit_from_reserve()?;
+        self.stage.begin_segment(header.as_bytes());
+        self.stage.push(carried.at, carried.kind, carried.payload);
+        self.stage.settle();
         self.sync()?;
         Ok(self.tail())
     }
@@ -319,6 +340,11 @@ impl Writer {
     }
 }
 
+fn event_text(event: &KeeperEvent) -> Vec<u8> {
+    // Maps with text keys, numbers and lists of them: there is nothing in it that has no JSON.
+    serde_json::to_vec(event).unwrap_or_else(|_| b"{}".to_vec())
+}
+
 /// Writes everything, mostly at once. A short write of a full disk says what is wrong only when it is asked for the rest.
 fn write_all(segment: &mut dyn Segment, mut slices: &mut [IoSlice<'_>]) -> io::Result<()> {
     IoSlice::advance_slices(&mut slices, 0);
@@ -333,24 +359,24 @@ fn write_all(segment: &mut dyn Segment, mut slices: &mut [IoSlice<'_>]) -> io::R
     Ok(())
 }
 
-/// Makes a segment with its header and the reserve, or nothing.
+/// Makes a segment with its first text and the reserve, or leaves it empty.
 fn begin_segment(
     disk: &dyn Disk,
     path: &Path,
-    header: &str,
+    text: &[u8],
     reserve: u64,
 ) -> io::Result<(Box<dyn Segment>, Option<u64>)> {
     let mut segment = disk.create(path)?;
-    let begun = fill_segment(&mut *segment, header, reserve);
+    let begun = fill_segment(&mut *segment, text, reserve);
     if begun.is_err() {
-        // Its number is used again, whether it could be removed or not.
+        // Nobody takes it for a segment, and its number is used again.
         let _ = segment.cut_to(0);
     }
     Ok((segment, begun?))
 }
 
-fn fill_segment(segment: &mut dyn Segment, header: &str, reserve: u64) -> io::Result<Option<u64>> {
-    let end = header.len() as u64 + reserve;
+fn fill_segment(segment: &mut dyn Segment, text: &[u8], reserve: u64) -> io::Result<Option<u64>> {
+    let end = text.len() as u64 + reserve;
     let reserved = match reserve {
         0 => None,
         _ => match segment.reserve(0, end) {
@@ -359,7 +385,7 @@ fn fill_segment(segment: &mut dyn Segment, header: &str, reserve: u64) -> io::Re
             Err(_) => None,
         },
     };
-    write_all(segment, &mut [IoSlice::new(header.as_bytes())])?;
+    write_all(segment, &mut [IoSlice::new(text)])?;
     Ok(reserved)
 }
 

@@ -104,7 +104,7 @@ impl Writer {
     ) -> Result<Self, OpenError> {
         let path = folder::plain(dir, number);
         let line = header.line();
-        let (segment, reserved) = begin_segment(&*disk, &path, &line, limits.reserve)
+        let (segment, reserved) = begin_segment(&*disk, &path, line.as_bytes(), limits.reserve)
             .map_err(|error| OpenError::io(&path, error))?;
         let mut stage = Stage::new(seq, 0, limits.head_every);
         stage.begin_segment(line.as_bytes());

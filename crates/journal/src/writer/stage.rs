@@ -9,7 +9,7 @@ use std::io::IoSlice;
 use crate::chain::Chain;
 use crate::event::KeeperEvent;
 use crate::marks;
-use crate::record::{Kind, MOST_AROUND, Record};
+use crate::record::{Kind, MOST_AROUND, append_number};
 
 /// What is kept of the buffer at rest.
 const KEPT: usize = 64 << 10;
@@ -45,6 +45,8 @@ pub(crate) struct Stage {
     head_every: usize,
     seq: u64,
     at: u64,
+    /// As it stands in the lines, with the spaces around: it is that of many records.
+    at_text: Vec<u8>,
     last_kind: Option<Kind>,
     settled: Settled,
 }
@@ -61,6 +63,7 @@ impl Stage {
             head_every: (head_every as usize).max(2),
             seq,
             at,
+            at_text: Vec::new(),
             last_kind: None,
             settled: Settled { seq, at, marks: 0 },
         }
@@ -162,8 +165,16 @@ impl Stage {
             self.text.reserve_exact(needed);
         }
         self.seq += 1;
-        self.at = self.at.max(at);
-        Record::begin(self.seq, self.at, kind, &mut self.text);
+        if at > self.at || self.at_text.is_empty() {
+            self.at = self.at.max(at);
+            self.at_text.clear();
+            self.at_text.push(b' ');
+            append_number(self.at, &mut self.at_text);
+            self.at_text.push(b' ');
+        }
+        append_number(self.seq, &mut self.text);
+        self.text.extend_from_slice(&self.at_text);
+        self.text.extend_from_slice(&[kind.letter(), b' ']);
         line
     }
 
@@ -176,32 +187,19 @@ impl Stage {
 
     /// What is staged, in order, to be written at once.
     pub(crate) fn slices(&self) -> Vec<IoSlice<'_>> {
-        self.staged().map(IoSlice::new).collect()
-    }
-
-    fn staged(&self) -> impl Iterator<Item = &[u8]> {
-        let mut from = 0;
-        let apart = self.apart.iter().flat_map(move |apart| {
-            let before = &self.text[from..apart.place];
-            from = apart.place;
-            [before, &apart.payload]
-        });
-        let last = self.apart.last().map_or(0, |apart| apart.place);
-        apart.chain(std::iter::once(&self.text[last..]))
+        staged(&self.text, &self.apart).map(IoSlice::new).collect()
     }
 
     /// The hash over the segment, what is staged included.
     pub(crate) fn hash(&self) -> blake3::Hash {
-        self.chain.hash_with(self.staged())
+        self.chain.hash_with(staged(&self.text, &self.apart))
     }
 
     /// What is staged was written.
     pub(crate) fn settle(&mut self) {
-        let mut chain = std::mem::take(&mut self.chain);
-        for bytes in self.staged() {
-            chain.update(bytes);
+        for bytes in staged(&self.text, &self.apart) {
+            self.chain.update(bytes);
         }
-        self.chain = chain;
         self.clear();
         self.marks.drain(..self.marks_from);
         self.marks_from = 0;
@@ -213,13 +211,16 @@ impl Stage {
     }
 
     /// Nothing is staged, and nothing ever was.
-    pub(crate) fn discard(&mut self) {
+    pub(crate) fn discard(&mut self) -> Vec<Vec<u8>> {
+        let owned = self.apart.drain(..).map(|apart| apart.payload).collect();
         self.clear();
         self.marks.truncate(self.settled.marks);
         self.marks_from = 0;
         self.seq = self.settled.seq;
         self.at = self.settled.at;
+        self.at_text.clear();
         self.last_kind = None;
+        owned
     }
 
     /// Returns what a long line needed. An ordinary batch keeps its buffer.
@@ -237,4 +238,16 @@ impl Stage {
         let apart = |apart: &Apart| apart.payload.capacity();
         self.text.capacity() + self.apart.iter().map(apart).sum::<usize>()
     }
+}
+
+/// The text with each payload at its place.
+fn staged<'a>(text: &'a [u8], apart: &'a [Apart]) -> impl Iterator<Item = &'a [u8]> {
+    let mut from = 0;
+    let last = apart.last().map_or(0, |apart| apart.place);
+    let apart = apart.iter().flat_map(move |apart| {
+        let before = &text[from..apart.place];
+        from = apart.place;
+        [before, &apart.payload]
+    });
+    apart.chain(std::iter::once(&text[last..]))
 }

@@ -60,11 +60,13 @@ fn every_reader_gets_every_record_while_segments_come_and_shrink() {
             let path = &path;
             scope.spawn(move || follow(path, inline));
         }
-        scope.spawn(|| {
-            while !is_done.load(Ordering::Relaxed) {
-                compress_closed(&path).unwrap();
-            }
-        });
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    compress_closed(&path).unwrap();
+                }
+            });
+        }
         for line in 0..RECORDS {
             let mut payload = format!("{line} ").into_bytes();
             let length = if line % 1_000 == 999 {

@@ -7,7 +7,9 @@
 mod common;
 mod concurrent;
 mod fixture;
+mod limits;
 mod packed;
+mod places;
 mod properties;
 mod transfer;
 mod verify;

@@ -106,7 +106,8 @@ proptest! {
         writer.commit().unwrap();
         let path = dir.path().join("000001.j");
         let mut text = fs::read(&path).unwrap();
-        let place = place.index(end as usize);
+        // The newline right before the head is part of it: without it there is no head, and nothing behind it.
+        let place = place.index(end as usize - 1);
         text[place] ^= 1 << bit;
         fs::write(&path, &text).unwrap();
         // A version of the future is an error rather than a fault.

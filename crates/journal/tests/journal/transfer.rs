@@ -76,4 +76,9 @@ fn what_is_no_recording_is_refused_by_line() {
         "{head}{{\"at\":0,\"dir\":\"out\",\"text\":\"a\\nb\"}}\n"
     ));
     assert!(matches!(newline, Err(TransferError::Newline { line: 2 })));
+    let good = "{\"at\":0,\"dir\":\"out\",\"line\":{}}\n";
+    let bad = import(&format!("{head}{good}nothing\n"));
+    assert!(matches!(bad, Err(TransferError::Entry { line: 3, .. })));
+    let found = survey(dir.path()).unwrap();
+    assert!(found.generation == 1 && found.is_ended(), "{found:?}");
 }

@@ -166,6 +166,30 @@ fn a_segment_that_is_missing_is_noticed() {
 }
 
 #[test]
+fn a_journal_without_its_beginning_is_noticed() {
+    let session = Session::new();
+    fs::remove_file(session.segment(1)).unwrap();
+    let cursor = Cursor::new(1, 1);
+    let what = What::Cut;
+    assert_eq!(session.fault(), Fault { cursor, what });
+    // One segment alone cannot know, and is held against itself.
+    let alone = verify(&session.segment(2), None).unwrap();
+    assert_eq!((alone.fault, alone.segments), (None, 1));
+}
+
+#[test]
+fn a_segment_whose_next_one_has_not_begun_is_the_newest() {
+    let session = Session::new();
+    let newest = session.verdict().segments;
+    fs::write(session.segment(newest + 1), "#countersign-j").unwrap();
+    let path = session.segment(newest);
+    let mut text = fs::read(&path).unwrap();
+    text.extend_from_slice(b"99 1 a half");
+    fs::write(&path, text).unwrap();
+    session.verdict();
+}
+
+#[test]
 fn a_closed_segment_with_an_unfinished_end_is_noticed() {
     let session = Session::new();
     let path = session.segment(1);

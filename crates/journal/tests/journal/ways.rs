@@ -2,7 +2,7 @@
 
 use countersign_journal::{
     Carried, Cursor, KeeperEvent, Kind, Limits, OpenError, Reader, Step, Tail, Writer, heads,
-    read_range, survey,
+    read_range, survey, verify,
 };
 
 use crate::common::{journal, open_event, small, texts, write_lines};
@@ -127,6 +127,8 @@ fn whoever_finds_a_generation_without_end_says_so_in_it() {
     writer.sync().unwrap();
     let found = survey(dir.path()).unwrap();
     assert!(found.lost && found.is_ended());
+    let verdict = verify(dir.path(), None).unwrap();
+    assert_eq!((verdict.fault, verdict.vouched), (None, Some(verdict.end)));
 }
 
 #[test]
