@@ -59,6 +59,9 @@ enum Command {
         /// The suites to run, by name or family (`unit`, `real-cli`, `"real-cli 2.1.62"`); all
         /// without one
         suites: Vec<String>,
+        /// How many rounds the suite `faults` has
+        #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+        rounds: Option<u32>,
         /// A skipped suite fails the run (but for vulnerability databases and fuzzing)
         #[arg(long)]
         strict: bool,
@@ -164,6 +167,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Test {
             suites,
+            rounds,
             strict,
             json,
             ..
@@ -173,7 +177,11 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             } else {
                 Strictness::Lenient
             };
-            test::command(workspace, &suites, strictness, Format::from_flag(json))?
+            let wish = test::Wish {
+                suites: &suites,
+                rounds,
+            };
+            test::command(workspace, &wish, strictness, Format::from_flag(json))?
         }
         Command::Check { json } => check::command(workspace, Format::from_flag(json))?,
         Command::Fix => fix(workspace)?,

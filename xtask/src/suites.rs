@@ -181,6 +181,22 @@ pub(crate) const SUITES: &[Suite] = &[
         when: When::Always,
     },
     Suite {
+        name: "faults scripted",
+        part: "faults",
+        what: "kills, full disks, lost power on the scripted CLI (`--rounds N` for more)",
+        needs: &[Need::Tool(&NEXTEST)],
+        work: Work::Tests("binary(faults) - test(/(^|::)v2_1_325::/)"),
+        when: When::Always,
+    },
+    Suite {
+        name: "faults 2.1.325",
+        part: "faults",
+        what: "the same on the real CLI",
+        needs: &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
+        work: Work::Tests("binary(faults) & test(/(^|::)v2_1_325::/)"),
+        when: When::Always,
+    },
+    Suite {
         name: "fuzz-seeds",
         part: "rest",
         what: "the fuzz targets over their seeds (only when named)",

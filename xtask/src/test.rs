@@ -15,14 +15,23 @@ use crate::summary::Summary;
 use crate::workspace::{FEATURES, PROFILE, Workspace};
 use crate::{check, conformance, fuzz, nextest};
 
+/// What the command line asks for.
+#[derive(Debug)]
+pub(crate) struct Wish<'a> {
+    /// The suites; all if there are none.
+    pub(crate) suites: &'a [String],
+    /// How many rounds a suite that has rounds has.
+    pub(crate) rounds: Option<u32>,
+}
+
 /// `cargo xtask test`. Whether the run succeeded.
 pub(crate) fn command(
     workspace: &Workspace,
-    names: &[String],
+    wish: &Wish<'_>,
     strictness: Strictness,
     format: Format,
 ) -> anyhow::Result<bool> {
-    let selected = suites::select(names)?;
+    let selected = suites::select(wish.suites)?;
     let budget = Budget::read(&workspace.root)?;
     let started = Instant::now();
     let fetched = fetch_for(workspace, &selected);
@@ -30,7 +39,7 @@ pub(crate) fn command(
     let mut reports = Vec::new();
     let mut build_failed = false;
     for suite in selected {
-        let report = run(workspace, suite, &fetched, build_failed);
+        let report = run(workspace, suite, &fetched, wish.rounds, build_failed);
         let verdict = report.verdict(strictness);
         build_failed |= suite.work == Work::Build && verdict == Verdict::Failed;
         reports.push(report);
@@ -105,7 +114,13 @@ fn fetch_for(workspace: &Workspace, selected: &[&Suite]) -> Fetched {
     fetch::bring(workspace, &items)
 }
 
-fn run(workspace: &Workspace, suite: &Suite, fetched: &Fetched, build_failed: bool) -> Report {
+fn run(
+    workspace: &Workspace,
+    suite: &Suite,
+    fetched: &Fetched,
+    rounds: Option<u32>,
+    build_failed: bool,
+) -> Report {
     let mut report = Report {
         suite: suite.name.to_owned(),
         part: suite.part.to_owned(),
@@ -127,7 +142,7 @@ fn run(workspace: &Workspace, suite: &Suite, fetched: &Fetched, build_failed: bo
         return report;
     }
     let started = Instant::now();
-    if let Err(error) = work(workspace, suite, fetched, &mut report) {
+    if let Err(error) = work(workspace, suite, fetched, rounds, &mut report) {
         report.failed.push(format!("{error:#}"));
     }
     report.seconds = started.elapsed().as_secs_f64();
@@ -138,6 +153,7 @@ fn work(
     workspace: &Workspace,
     suite: &Suite,
     fetched: &Fetched,
+    rounds: Option<u32>,
     report: &mut Report,
 ) -> anyhow::Result<()> {
     match suite.work {
@@ -150,7 +166,11 @@ fn work(
             Ok(())
         }
         Work::Check => check::run(workspace, fetched, check::Binary::Built, report),
-        Work::Tests(filter) => nextest::run(workspace, filter, &suite.env(), report),
+        Work::Tests(filter) => {
+            let mut env = suite.env();
+            env.extend(rounds_env(workspace, rounds));
+            nextest::run(workspace, filter, &env, report)
+        }
         Work::Conformance => conformance::suite(workspace, &suite.env(), report),
         Work::Unclaimed => {
             nextest::run(workspace, &suites::unclaimed_filter(), &suite.env(), report)?;
@@ -158,6 +178,18 @@ fn work(
         }
         Work::FuzzSeeds => fuzz::seeds(workspace, report),
     }
+}
+
+/// What tells the fault suite how many rounds it has, and where its figures go.
+fn rounds_env(workspace: &Workspace, rounds: Option<u32>) -> Vec<(&'static str, String)> {
+    let Some(rounds) = rounds else {
+        return Vec::new();
+    };
+    let figures = workspace.root.join("target/faults.ndjson");
+    vec![
+        ("FAULTS_ROUNDS", rounds.to_string()),
+        ("FAULTS_FIGURES", figures.to_string_lossy().into_owned()),
+    ]
 }
 
 /// The first need that is not met, with the reason.

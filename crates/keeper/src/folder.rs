@@ -52,6 +52,14 @@ impl Folder {
         self.0.join("journal")
     }
 
+    /// Whether the folder is on another machine, where locks do not prove what they prove here.
+    pub(crate) fn is_on_network(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return rustix::fs::statfs(&self.0).is_ok_and(|disk| is_network(disk.f_type as u64));
+        #[cfg(not(target_os = "linux"))]
+        false
+    }
+
     /// Brings the names in the folder to the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
         File::open(&self.0)?.sync_all()
@@ -68,6 +76,22 @@ impl Folder {
         write_private(&new, &bytes)?;
         std::fs::rename(&new, self.keeper_json())
     }
+}
+
+/// The numbers by which Linux names file systems that lock on another machine: NFS, SMB (three of them), AFS, Ceph.
+#[cfg(target_os = "linux")]
+fn is_network(kind: u64) -> bool {
+    // Some are told with their sign.
+    let kind = kind & 0xffff_ffff;
+    [
+        0x6969,
+        0x517b,
+        0xff53_4d42,
+        0xfe53_4d42,
+        0x5346_414f,
+        0x00c3_6400,
+    ]
+    .contains(&kind)
 }
 
 /// A folder that only its owner may enter.
@@ -113,5 +137,21 @@ impl KeeperJson {
     /// When there is none, or it is not of this form.
     pub fn read(dir: &Path) -> io::Result<Self> {
         Folder::new(dir).read_keeper_json()
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_disks_of_other_machines_are_told_apart() {
+        assert!(is_network(0x6969));
+        assert!(is_network(0xffff_ffff_ff53_4d42));
+        // ext4, tmpfs, overlay.
+        for here in [0xef53, 0x0102_1994, 0x794c_7630] {
+            assert!(!is_network(here));
+        }
+        assert!(!Folder::new(std::env::temp_dir()).is_on_network());
     }
 }

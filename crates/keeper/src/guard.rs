@@ -4,15 +4,13 @@
 //! it ends whatever is left below it. Both hold `keeper.lock`, one open file: while either lives, it is taken.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::os::fd::OwnedFd;
+use std::io::{self, BufRead as _, BufReader, PipeReader, PipeWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use countersign_process::{Forked, become_subreaper, close_inherited, end_descendants, fork};
 use rustix::fs::Mode;
-use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{WaitOptions, umask, wait};
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +67,7 @@ impl Report {
 
 /// The way to the launcher. It waits until somebody has reported, or all who could have gone.
 #[derive(Debug)]
-pub(crate) struct Reporter(File);
+pub(crate) struct Reporter(PipeWriter);
 
 impl Reporter {
     pub(crate) fn report(mut self, report: &Report) {
@@ -102,7 +100,7 @@ pub fn main(dir: &Path, generation: u32, habits: Habits) -> ExitCode {
 fn launch(dir: &Path, generation: u32, habits: Habits) -> io::Result<ExitCode> {
     close_inherited();
     let folder = Folder::new(dir.canonicalize()?);
-    let (told, tell) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (told, tell) = io::pipe()?;
     match fork().map_err(io::Error::other)? {
         Forked::Parent { .. } => {
             drop(tell);
@@ -110,15 +108,15 @@ fn launch(dir: &Path, generation: u32, habits: Habits) -> io::Result<ExitCode> {
         }
         Forked::Child => {
             drop(told);
-            Ok(guard(&folder, generation, habits, Reporter(tell.into())))
+            Ok(guard(&folder, generation, habits, Reporter(tell)))
         }
     }
 }
 
 /// Passes the report on. No report at all means that guard and keeper died; their log says why.
-fn relay(told: OwnedFd) -> io::Result<ExitCode> {
+fn relay(told: PipeReader) -> io::Result<ExitCode> {
     let mut line = String::new();
-    BufReader::new(File::from(told)).read_line(&mut line)?;
+    BufReader::new(told).read_line(&mut line)?;
     let Ok(report) = serde_json::from_str::<Report>(&line) else {
         return Ok(ExitCode::FAILURE);
     };
@@ -131,6 +129,10 @@ fn guard(folder: &Folder, generation: u32, habits: Habits, reporter: Reporter) -
         Ok(umask) => umask,
         Err(error) => return reporter.refuse(Why::Failed, format!("cannot detach: {error}")),
     };
+    if folder.is_on_network() {
+        let text = "the folder is on another machine, whose locks prove nothing: use a local one";
+        return reporter.refuse(Why::Failed, text);
+    }
     let lock = match lock::take(&folder.keeper_lock()) {
         Ok(Some(lock)) => lock,
         Ok(None) => return reporter.refuse(Why::Busy, "another keeper has this session"),
@@ -173,7 +175,7 @@ pub(crate) fn null() -> io::Result<File> {
 /// Waits for the end of the keeper, then ends what is left.
 fn watch(keeper: u32) -> ExitCode {
     // The secrets in it are not for this process.
-    let _ = null().map(|null| rustix::stdio::dup2_stdin(null));
+    let _ = null().map(rustix::stdio::dup2_stdin);
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, _))) if pid.as_raw_pid().unsigned_abs() == keeper => break,

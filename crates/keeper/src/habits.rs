@@ -31,6 +31,8 @@ pub struct Habits {
     pub build: String,
     /// A file that gets `seg off` after each sync: what a power loss would leave.
     pub synced_log: Option<PathBuf>,
+    /// While this file is there, no sync works.
+    pub sync_fails: Option<PathBuf>,
     /// A file with the microseconds to add to the wall clock.
     pub clock: Option<PathBuf>,
     /// Stop (SIGSTOP) at this moment of every answer.
@@ -49,6 +51,7 @@ impl Default for Habits {
             guard: true,
             build: env!("CARGO_PKG_VERSION").to_owned(),
             synced_log: None,
+            sync_fails: None,
             clock: None,
             stop_at: None,
             stop_at_message: None,

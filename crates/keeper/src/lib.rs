@@ -20,6 +20,8 @@ pub mod attach;
 #[cfg(unix)]
 mod clock;
 #[cfg(unix)]
+mod command;
+#[cfg(unix)]
 mod folder;
 #[cfg(unix)]
 mod guard;
@@ -36,6 +38,8 @@ mod spec;
 #[cfg(unix)]
 mod start;
 
+#[cfg(unix)]
+pub use command::main_if_asked;
 #[cfg(unix)]
 pub use folder::KeeperJson;
 #[cfg(unix)]

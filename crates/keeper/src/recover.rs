@@ -4,7 +4,6 @@
 //! Idempotent: it may be stopped anywhere and run again.
 
 use std::io;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -17,6 +16,7 @@ use countersign_process::{Marker, Swept, Tree, started};
 use crate::folder::Folder;
 pub(crate) use crate::folder::KeeperJson;
 use crate::lock;
+use crate::socket::is_listened_on;
 use crate::spec::Spec;
 
 /// How long a keeper may hold its lock with nobody behind its socket. It may be about to bind it, or its guard may be
@@ -86,7 +86,7 @@ pub fn look(dir: &Path) -> Result<Found, RecoverError> {
     while lock::is_held(&folder.keeper_lock())? {
         let keeper = folder.read_keeper_json();
         if let Ok(keeper) = &keeper
-            && UnixStream::connect(&keeper.socket).is_ok()
+            && is_listened_on(&keeper.socket)
         {
             return Ok(Found::Live(keeper.clone()));
         }

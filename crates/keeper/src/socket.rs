@@ -5,8 +5,11 @@
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 
 use crate::folder::make_private;
 
@@ -30,7 +33,7 @@ impl Listening {
         let folder = folder(run)?;
         for attempt in 0..NAMES {
             let path = folder.join(name(whose, attempt));
-            if UnixStream::connect(&path).is_ok() {
+            if is_listened_on(&path) {
                 continue;
             }
             match std::fs::remove_file(&path) {
@@ -62,6 +65,16 @@ impl Drop for Listening {
             let _ = std::fs::remove_file(&self.path);
         }
     }
+}
+
+/// Whether somebody listens there. Never waits: one whose queue is full listens, too.
+pub(crate) fn is_listened_on(path: &Path) -> bool {
+    let asked = SocketAddrUnix::new(path).and_then(|address| {
+        let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+        ioctl_fionbio(&socket, true)?;
+        connect(&socket, &address)
+    });
+    matches!(asked, Ok(()) | Err(Errno::AGAIN))
 }
 
 fn identity(path: &Path) -> Option<(u64, u64)> {

@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use countersign_journal::SpawnedAgent;
 use countersign_process::{Marker, Signal, be_killed_with_parent, signal, started};
@@ -27,7 +27,7 @@ pub(crate) struct Agent {
 /// What leads into the agent and out of it.
 #[derive(Debug)]
 pub(crate) struct Pipes {
-    pub(crate) stdin: ChildStdin,
+    pub(crate) stdin: OwnedFd,
     pub(crate) stdout: File,
     pub(crate) stderr: File,
 }
@@ -64,7 +64,7 @@ impl Agent {
         };
         let missing = || io::Error::other("a pipe is missing");
         let pipes = Pipes {
-            stdin: child.stdin.take().ok_or_else(missing)?,
+            stdin: child.stdin.take().ok_or_else(missing)?.into(),
             stdout: OwnedFd::from(child.stdout.take().ok_or_else(missing)?).into(),
             stderr: OwnedFd::from(child.stderr.take().ok_or_else(missing)?).into(),
         };

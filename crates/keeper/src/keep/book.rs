@@ -32,6 +32,8 @@ pub(crate) struct Book {
     at: u64,
     syncs: bool,
     synced_log: Option<PathBuf>,
+    sync_fails: Option<PathBuf>,
+    returned: Option<Vec<u8>>,
     /// When the next sync is due.
     due: Option<Duration>,
 }
@@ -46,6 +48,8 @@ impl Book {
             at,
             syncs: habits.sync,
             synced_log: habits.synced_log.clone(),
+            sync_fails: habits.sync_fails.clone(),
+            returned: None,
             due: None,
         }
     }
@@ -59,6 +63,16 @@ impl Book {
 
     pub(crate) fn push(&mut self, kind: Kind, payload: &[u8]) -> u64 {
         self.writer.push(self.at, kind, payload)
+    }
+
+    /// As [`Book::push`], and does not copy a long payload.
+    pub(crate) fn push_owned(&mut self, kind: Kind, payload: Vec<u8>) -> u64 {
+        self.writer.push_owned(self.at, kind, payload)
+    }
+
+    /// A long payload that could not be written.
+    pub(crate) fn take_returned(&mut self) -> Option<Vec<u8>> {
+        self.returned.take()
     }
 
     pub(crate) fn push_event(&mut self, event: &KeeperEvent) -> u64 {
@@ -82,7 +96,7 @@ impl Book {
                 Ok(())
             }
             Err(error) => {
-                self.writer.discard();
+                self.returned = self.writer.discard_owned().pop();
                 Err(trouble(error))
             }
         }
@@ -93,6 +107,9 @@ impl Book {
         self.due = None;
         if !self.syncs || !self.writer.is_dirty() {
             return Ok(());
+        }
+        if self.sync_fails.as_ref().is_some_and(|file| file.exists()) {
+            return Err(Trouble::Broken("no sync works, by habit".to_owned()));
         }
         let broken = |error: countersign_journal::SyncError| Trouble::Broken(error.to_string());
         self.writer.sync().map_err(broken)?;

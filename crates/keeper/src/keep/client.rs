@@ -300,6 +300,13 @@ mod tests {
         }
     }
 
+    fn with_tail(seq: u64) -> Outbox {
+        Outbox {
+            tail: Some(tail(seq)),
+            ..Outbox::default()
+        }
+    }
+
     fn said(outbox: &mut Outbox) -> String {
         let bytes = outbox.next().to_vec();
         outbox.sent(bytes.len());
@@ -308,8 +315,7 @@ mod tests {
 
     #[test]
     fn of_several_tails_the_newest_is_told() {
-        let mut outbox = Outbox::default();
-        outbox.tail = Some(tail(1));
+        let mut outbox = with_tail(1);
         outbox.tail = Some(tail(2));
         assert_eq!(
             said(&mut outbox),
@@ -320,8 +326,7 @@ mod tests {
 
     #[test]
     fn a_tail_that_is_half_written_is_not_changed_by_the_next() {
-        let mut outbox = Outbox::default();
-        outbox.tail = Some(tail(1));
+        let mut outbox = with_tail(1);
         let first = outbox.next().to_vec();
         outbox.sent(5);
         outbox.tail = Some(tail(2));
@@ -333,8 +338,7 @@ mod tests {
 
     #[test]
     fn what_is_said_comes_behind_the_tail_it_refers_to() {
-        let mut outbox = Outbox::default();
-        outbox.tail = Some(tail(7));
+        let mut outbox = with_tail(7);
         outbox.say(&FromKeeper::Resumed);
         let all = said(&mut outbox);
         let types: Vec<_> = all

@@ -189,8 +189,9 @@ impl Keeper {
             Ready::Listener,
             PollFd::new(&self.listening.listener, PollFlags::IN),
         );
-        // While nothing can be written nothing is read: the agent waits at its full pipe, and nothing is lost.
-        if self.paused.is_none() {
+        // While nothing can be written nothing is read: the agent waits at its full pipe, and nothing is lost. One that
+        // has ended waits for nobody; what is left in its pipes is little.
+        if self.paused.is_none() || matches!(self.phase, Phase::Draining { .. }) {
             if let Some(file) = self.stdout.file() {
                 add(Ready::Stdout, PollFd::new(file, PollFlags::IN));
             }

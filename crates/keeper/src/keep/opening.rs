@@ -61,6 +61,7 @@ pub(super) fn open(start: Start) -> Result<Keeper, NotOpened> {
         countersign_process::hear_of_parents_death(guard).map_err(failed("the guard"))?;
     }
     let spec = Spec::load(&start.folder, start.generation).map_err(failed("the order"))?;
+    hide_memory();
     let secrets = read_secrets().map_err(failed("the secret half of the order"))?;
     let agent_lock = lock::take(&start.folder.agent_lock())
         .map_err(failed("agent.lock"))?
@@ -122,6 +123,16 @@ pub(super) fn open(start: Start) -> Result<Keeper, NotOpened> {
         listening,
         signals,
     })
+}
+
+/// Keeps other processes of this user, the agent's shells among them, from reading the token in this process's memory.
+fn hide_memory() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // One more hurdle; where it is not there, the others are.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
 }
 
 /// The secret half of the order comes through stdin, which is then let go of.

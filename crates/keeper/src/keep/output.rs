@@ -14,6 +14,28 @@ use crate::protocol::{EndPlan, FromKeeper, MAX_PUT, Ref};
 /// The longest line of stderr in one record. What is longer is cut, since it is for people only.
 const MAX_STDERR: usize = 1 << 20;
 
+/// What the lines of one append tell.
+#[derive(Debug, Default)]
+struct Batch {
+    questions: Vec<(u64, Heard)>,
+    in_turn: bool,
+    has_result: bool,
+}
+
+impl Batch {
+    fn add(&mut self, seq: u64, heard: Option<Heard>) {
+        match heard {
+            None => {}
+            Some(Heard::Turn) => self.in_turn = true,
+            Some(Heard::Result) => {
+                self.in_turn = false;
+                self.has_result = true;
+            }
+            Some(question) => self.questions.push((seq, question)),
+        }
+    }
+}
+
 impl Keeper {
     pub(super) fn on_stdout(&mut self) {
         if let Err(error) = self.stdout.read() {
@@ -31,37 +53,39 @@ impl Keeper {
         if !self.stdout.has_lines() {
             return true;
         }
-        let mut heard = Vec::new();
-        let mut in_turn = self.in_turn;
-        let mut has_result = false;
-        for line in self.stdout.lines() {
-            let seq = self.book.push(Kind::Agent, line);
-            match hear(line) {
-                None => {}
-                Some(Heard::Turn) => in_turn = true,
-                Some(Heard::Result) => {
-                    in_turn = false;
-                    has_result = true;
-                }
-                Some(other) => heard.push((seq, other)),
-            }
+        let mut heard = Batch {
+            in_turn: self.in_turn,
+            ..Batch::default()
+        };
+        let long = self.stdout.take_long();
+        let is_long = long.is_some();
+        if let Some(line) = long {
+            let told = hear(&line);
+            heard.add(self.book.push_owned(Kind::Agent, line), told);
         }
-        if has_result {
+        for line in self.stdout.lines() {
+            heard.add(self.book.push(Kind::Agent, line), hear(line));
+        }
+        if heard.has_result {
             self.book.push_head();
         }
         if let Err(trouble) = self.book.commit(false) {
+            if let Some(line) = self.book.take_returned() {
+                self.stdout.give_back(line);
+            }
             self.on_trouble(&trouble);
             return false;
         }
-        if self.stdout.forget_lines() {
+        self.stdout.forget_lines();
+        if is_long {
             return_memory();
         }
-        self.in_turn = in_turn;
-        for (seq, heard) in heard {
+        self.in_turn = heard.in_turn;
+        for (seq, heard) in heard.questions {
             self.on_heard(seq, heard);
         }
         self.tell_tail();
-        if has_result {
+        if heard.has_result {
             self.on_result();
         }
         self.roll();

@@ -14,6 +14,10 @@ const PIECE: usize = 64 << 10;
 /// A buffer that has grown beyond this is given back as soon as it is empty enough.
 const KEPT: usize = 2 * PIECE;
 
+/// From here on a line is handed on in the buffer it was read into. Well above what a journal writes without a copy, so that
+/// what could not be written comes back.
+const LONG: usize = 1 << 20;
+
 /// One pipe of the agent.
 #[derive(Debug)]
 pub(crate) struct Pipe {
@@ -79,17 +83,36 @@ impl Pipe {
         &self.bytes[self.whole..]
     }
 
-    /// The lines are journalled. `true` if memory was given back.
-    pub(crate) fn forget_lines(&mut self) -> bool {
+    /// The first line, with the buffer it is in, if it is long. Only the first can be: what follows it came with one read.
+    pub(crate) fn take_long(&mut self) -> Option<Vec<u8>> {
+        let end = memchr::memchr(b'\n', &self.bytes[..self.whole])?;
+        if end < LONG {
+            return None;
+        }
+        let behind = self.bytes.split_off(end + 1);
+        let mut line = std::mem::replace(&mut self.bytes, behind);
+        self.whole -= line.len();
+        line.pop();
+        Some(line)
+    }
+
+    /// What [`Pipe::take_long`] gave is not journalled: it is the first line again.
+    pub(crate) fn give_back(&mut self, mut line: Vec<u8>) {
+        line.push(b'\n');
+        self.whole += line.len();
+        line.append(&mut self.bytes);
+        self.bytes = line;
+    }
+
+    /// The lines are journalled.
+    pub(crate) fn forget_lines(&mut self) {
         let rest = self.bytes.len() - self.whole;
         if self.bytes.capacity() > KEPT && rest <= PIECE {
             self.bytes = self.bytes.split_off(self.whole);
-            self.whole = 0;
-            return true;
+        } else {
+            self.bytes.drain(..self.whole);
         }
-        self.bytes.drain(..self.whole);
         self.whole = 0;
-        false
     }
 
     /// The rest is journalled, too, or counts as a line.
@@ -110,8 +133,9 @@ mod tests {
     use std::io::Write as _;
 
     fn pipe() -> (Pipe, File) {
-        let (read, write) = rustix::pipe::pipe().unwrap();
-        (Pipe::new(read.into()), write.into())
+        let (read, write) = std::io::pipe().unwrap();
+        let file = |end: std::os::fd::OwnedFd| File::from(end);
+        (Pipe::new(file(read.into())), file(write.into()))
     }
 
     fn lines(pipe: &Pipe) -> Vec<String> {
@@ -153,8 +177,13 @@ mod tests {
         }
         writer.join().unwrap();
         assert_eq!(pipe.lines().next().unwrap().len(), 3 << 20);
-        assert!(pipe.forget_lines());
+        let line = pipe.take_long().unwrap();
+        assert_eq!((line.len(), pipe.has_lines()), (3 << 20, false));
+        pipe.give_back(line);
+        assert_eq!(pipe.lines().next().unwrap().len(), 3 << 20);
+        pipe.forget_lines();
         assert_eq!(pipe.rest(), b"rest");
         assert!(pipe.bytes.capacity() <= KEPT);
+        assert!(pipe.take_long().is_none());
     }
 }

@@ -37,6 +37,9 @@ impl Keeper {
         self.in_turn |= said == Said::Message;
         self.tell_tail();
         if said.must_be_synced() && !self.sync() {
+            // The agent is killed by now. The line counts among those that it did not get.
+            self.stdin.close();
+            self.stdin.push(seq, None, put.line);
             return Err((Refusal::Sync, None));
         }
         self.stop_at(&put.reference, Step::Journalled);

@@ -4,7 +4,7 @@
 //! is bounded; a host whose line does not fit is told so before the line is journalled.
 
 use std::collections::VecDeque;
-use std::process::ChildStdin;
+use std::os::fd::OwnedFd;
 
 use crate::protocol::Ref;
 
@@ -22,7 +22,7 @@ struct Waiting {
 
 #[derive(Debug)]
 pub(crate) struct Stdin {
-    pipe: Option<ChildStdin>,
+    pipe: Option<OwnedFd>,
     queue: VecDeque<Waiting>,
     /// How much of the first one is written.
     written: usize,
@@ -31,7 +31,7 @@ pub(crate) struct Stdin {
 
 impl Stdin {
     /// `pipe` must not block.
-    pub(crate) fn new(pipe: ChildStdin) -> Self {
+    pub(crate) fn new(pipe: OwnedFd) -> Self {
         Self {
             pipe: Some(pipe),
             queue: VecDeque::new(),
@@ -41,7 +41,7 @@ impl Stdin {
     }
 
     /// To be polled while something waits.
-    pub(crate) fn wanting(&self) -> Option<&ChildStdin> {
+    pub(crate) fn wanting(&self) -> Option<&OwnedFd> {
         self.pipe.as_ref().filter(|_| !self.queue.is_empty())
     }
 
@@ -62,7 +62,7 @@ impl Stdin {
         });
     }
 
-    /// Writes what the agent takes. Returns the lines that are written to their last byte. `true` if one was long.
+    /// Writes what the agent takes. Returns the lines that are written to their last byte.
     pub(crate) fn write(&mut self) -> Vec<(Option<Ref>, u64)> {
         let mut done = Vec::new();
         while let (Some(pipe), Some(first)) = (&self.pipe, self.queue.front()) {
@@ -95,5 +95,65 @@ impl Stdin {
 
     pub(crate) fn close(&mut self) {
         self.pipe = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read as _;
+
+    fn stdin() -> (Stdin, std::io::PipeReader) {
+        let (read, write) = std::io::pipe().unwrap();
+        rustix::io::ioctl_fionbio(&write, true).unwrap();
+        (Stdin::new(write.into()), read)
+    }
+
+    #[test]
+    fn what_is_not_taken_at_once_is_written_later_in_order_and_told_once() {
+        let (mut stdin, mut agent) = stdin();
+        let long = vec![b'x'; 200_000];
+        stdin.push(4, Some(Ref::N(1)), long.clone());
+        stdin.push(6, None, b"mine\n".to_vec());
+        stdin.push(8, Some(Ref::N(2)), b"two\n".to_vec());
+        assert_eq!(stdin.write(), []);
+        assert_eq!(stdin.unwritten(), [4, 6, 8]);
+        assert!(stdin.wanting().is_some());
+        let mut got = Vec::new();
+        let mut told = Vec::new();
+        while stdin.wanting().is_some() {
+            let mut piece = vec![0; 50_000];
+            let count = agent.read(&mut piece).unwrap();
+            got.extend_from_slice(&piece[..count]);
+            told.extend(stdin.write());
+        }
+        stdin.close();
+        agent.read_to_end(&mut got).unwrap();
+        assert_eq!(got, [&long[..], b"mine\ntwo\n"].concat());
+        assert_eq!(
+            told,
+            [(Some(Ref::N(1)), 4), (None, 6), (Some(Ref::N(2)), 8)]
+        );
+        assert_eq!(stdin.bytes, 0);
+    }
+
+    #[test]
+    fn what_an_agent_that_is_gone_did_not_take_stays_listed() {
+        let (mut stdin, agent) = stdin();
+        drop(agent);
+        stdin.push(4, Some(Ref::N(1)), b"one\n".to_vec());
+        assert_eq!(stdin.write(), []);
+        assert!(!stdin.is_open());
+        assert_eq!(stdin.unwritten(), [4]);
+        assert!(stdin.wanting().is_none());
+    }
+
+    #[test]
+    fn the_queue_is_bounded_but_for_one_line() {
+        let (mut stdin, _agent) = stdin();
+        assert!(stdin.has_room(MOST + 1));
+        stdin.push(1, None, vec![b'x'; MOST]);
+        assert!(!stdin.has_room(1));
+        assert!(stdin.has_room(0));
     }
 }

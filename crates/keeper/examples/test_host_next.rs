@@ -1,0 +1,12 @@
+//! A host of the fault suite, build B: a later one, which notes more about each answer and knows more events.
+//!
+//! Another program than build A, so that an upgrade is one.
+
+mod host;
+
+fn main() -> std::process::ExitCode {
+    host::main(host::Build {
+        name: "test-host B",
+        notes_more: true,
+    })
+}
