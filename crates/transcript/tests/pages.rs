@@ -1,0 +1,254 @@
+//! Pages of a journal, against the fold in one go.
+//!
+//! Owns the journals they are read from, written by the real writer. Invariant held: pages put together are the
+//! transcript, wherever blocks end, however often the journal was caught up with, and whatever was taken up from the shelf.
+#![cfg(unix)]
+
+mod support;
+
+use std::path::Path;
+
+use countersign_journal::{Cursor, Limits, Reader, Writer};
+use countersign_transcript::pages::{Every, Memory, Page, Pages, Shelf, ShelfError};
+use countersign_transcript::{Entry, EntryId, Life};
+use support::{Owned, Tape, fold, recordings};
+
+/// Writes records as the keepers of their generations would. The numbers are those of the records.
+fn write(dir: &Path, records: &[Owned]) {
+    let mut at = 0;
+    while let Some(first) = records.get(at) {
+        let generation = first.generation;
+        let limits = Limits {
+            head_every: u32::MAX,
+            ..Limits::default()
+        };
+        let (mut writer, _) = Writer::open(dir, "s", generation, limits).unwrap();
+        while let Some(record) = records
+            .get(at)
+            .filter(|record| record.generation == generation)
+        {
+            let seq = writer.push(record.at, record.kind, &record.payload);
+            assert_eq!(seq, record.seq);
+            at += 1;
+        }
+        writer.commit().unwrap();
+        writer.finish();
+    }
+}
+
+/// All pages, newest first, put together.
+fn all<S: Shelf>(pages: &Pages<S>, reader: &mut Reader, most: usize) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let mut page: Page = pages.newest(reader, most).unwrap();
+    loop {
+        assert!(page.entries.len() <= most);
+        let older = page.older;
+        page.entries.append(&mut entries);
+        entries = page.entries;
+        let Some(id) = older else { return entries };
+        assert_eq!(Some(id), entries.first().map(|entry| entry.id));
+        page = pages.before(reader, id, most).unwrap();
+    }
+}
+
+fn every(records: u32) -> Every {
+    Every {
+        records,
+        entries: 64,
+    }
+}
+
+#[test]
+fn pages_put_together_are_the_transcript() {
+    for (name, records) in recordings() {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), &records);
+        let (whole, entries) = fold(&records);
+        let entries = entries.into_vec();
+        let is_long = records.iter().any(|record| record.payload.len() > 100_000);
+        for length in if is_long {
+            [1000].iter()
+        } else {
+            [1, 5].iter()
+        } {
+            let length = *length;
+            let mut reader = Reader::open(dir.path()).unwrap();
+            let mut pages = Pages::open(Memory::default(), every(length)).unwrap();
+            pages.catch_up(&mut reader).unwrap();
+            assert_eq!(pages.cursor(), whole.cursor(), "{name}");
+            assert_eq!(pages.totals(), whole.totals(), "{name}");
+            for most in [3, 100] {
+                assert!(
+                    all(&pages, &mut reader, most) == entries,
+                    "{name} {length} {most}"
+                );
+            }
+        }
+    }
+}
+
+/// A session in which a sub-agent and a question stay open over many blocks.
+fn long_session(turns: usize) -> Vec<Owned> {
+    let mut tape = Tape::new();
+    tape.agent(r#"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Task","input":{"description":"long"}}]}}"#);
+    tape.agent(r#"{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Task","tool_use_id":"t","input":{"description":"long"}}}"#);
+    for turn in 0..turns {
+        tape.wait(1).agent(format!(
+            r#"{{"type":"assistant","message":{{"id":"m{turn}","content":[{{"type":"text","text":"turn {turn}"}}]}}}}"#
+        ));
+    }
+    tape.host(r#"{"type":"control_response","response":{"subtype":"success","request_id":"r","response":{"behavior":"allow","updatedInput":{"description":"long"}}}}"#);
+    tape.agent(r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"done"}]}}"#);
+    tape.agent(
+        r#"{"type":"assistant","message":{"id":"z","content":[{"type":"text","text":"the end"}]}}"#,
+    );
+    tape.records
+}
+
+#[test]
+fn an_entry_that_ends_much_later_is_shown_as_it_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let records = long_session(500);
+    write(dir.path(), &records);
+    let mut reader = Reader::open(dir.path()).unwrap();
+    let mut pages = Pages::open(Memory::default(), every(10)).unwrap();
+    pages.catch_up(&mut reader).unwrap();
+    let first = EntryId::new(Cursor::new(1, 5), 0);
+    let page = pages.before(&mut reader, first, 10).unwrap();
+    assert_eq!(page.entries.len(), 3);
+    assert_eq!(page.entries[0].life, Life::Final);
+    assert!(support::entry_text(&page.entries[0]).contains("settled: Ran"));
+    assert_eq!(page.older, None);
+}
+
+#[test]
+fn what_is_open_is_shown_as_it_stands_at_the_end_of_the_journal() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut records = long_session(50);
+    records.truncate(records.len() - 2);
+    write(dir.path(), &records);
+    let mut reader = Reader::open(dir.path()).unwrap();
+    let mut pages = Pages::open(Memory::default(), every(10)).unwrap();
+    pages.catch_up(&mut reader).unwrap();
+    let (_, entries) = fold(&records);
+    assert!(all(&pages, &mut reader, 7) == entries.into_vec());
+    let open = pages
+        .before(&mut reader, EntryId::new(Cursor::new(1, 3), 0), 1)
+        .unwrap();
+    assert_eq!(open.entries[0].life, Life::Open);
+    assert!(support::entry_text(&open.entries[0]).contains("written"));
+}
+
+/// Counts what a page asks for.
+struct Counting<'a> {
+    shelf: &'a Memory,
+    gets: std::cell::RefCell<Vec<String>>,
+}
+
+impl Shelf for Counting<'_> {
+    fn get(&self, name: &str) -> Result<Option<Vec<u8>>, ShelfError> {
+        self.gets.borrow_mut().push(name.to_owned());
+        self.shelf.get(name)
+    }
+
+    fn put(&mut self, name: &str, _: &[u8]) -> Result<(), ShelfError> {
+        panic!("{name} is written by a page")
+    }
+}
+
+#[test]
+fn a_page_folds_the_blocks_it_shows_and_no_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let records = long_session(5_000);
+    write(dir.path(), &records);
+    let mut reader = Reader::open(dir.path()).unwrap();
+    let mut shelf = Memory::default();
+    let mut pages = Pages::open(&mut shelf, every(50)).unwrap();
+    pages.catch_up(&mut reader).unwrap();
+    drop(pages);
+    let counting = Counting {
+        shelf: &shelf,
+        gets: std::cell::RefCell::default(),
+    };
+    let pages = Pages::open(counting, every(50)).unwrap();
+    let id = EntryId::new(Cursor::new(1, 2_500), 0);
+    let page = pages.before(&mut reader, id, 60).unwrap();
+    assert_eq!(page.entries.len(), 60);
+    let read = pages.into_shelf().gets.into_inner();
+    let folds = read.iter().filter(|name| name.starts_with("fold")).count();
+    // One at the opening, and the blocks that sixty entries lie in.
+    assert!(folds <= 1 + 3, "{read:?}");
+}
+
+#[test]
+fn checkpoints_are_taken_up_and_the_rest_is_folded() {
+    let dir = tempfile::tempdir().unwrap();
+    let records = long_session(300);
+    let mut shelf = Memory::default();
+    for length in [40, 41, 200, records.len()] {
+        let part = dir.path().join(length.to_string());
+        write(&part, &records[..length]);
+        let mut reader = Reader::open(&part).unwrap();
+        let mut pages = Pages::open(&mut shelf, every(20)).unwrap();
+        assert!(pages.cursor().seq <= length as u64);
+        pages.catch_up(&mut reader).unwrap();
+        let (whole, entries) = fold(&records[..length]);
+        assert_eq!(pages.totals(), whole.totals());
+        assert!(
+            all(&pages, &mut reader, 9) == entries.into_vec(),
+            "{length}"
+        );
+    }
+}
+
+#[test]
+fn records_that_a_power_loss_took_are_forgotten() {
+    let dir = tempfile::tempdir().unwrap();
+    let records = long_session(300);
+    let mut shelf = Memory::default();
+    let before = dir.path().join("before");
+    write(&before, &records[..200]);
+    let mut pages = Pages::open(&mut shelf, every(20)).unwrap();
+    pages.catch_up(&mut Reader::open(&before).unwrap()).unwrap();
+    drop(pages);
+    // The same session, cut back to 130 records, then another generation that gives the numbers out again.
+    let mut cut: Vec<Owned> = records[..130].to_vec();
+    for record in &records[130..260] {
+        cut.push(Owned {
+            generation: 2,
+            ..record.clone()
+        });
+    }
+    let after = dir.path().join("after");
+    write(&after, &cut);
+    let mut reader = Reader::open(&after).unwrap();
+    let mut pages = Pages::open(&mut shelf, every(20)).unwrap();
+    pages.catch_up(&mut reader).unwrap();
+    let (whole, entries) = fold(&cut);
+    assert_eq!(pages.cursor(), Cursor::new(2, 260));
+    assert_eq!(pages.totals(), whole.totals());
+    assert!(all(&pages, &mut reader, 50) == entries.into_vec());
+}
+
+#[test]
+fn a_shelf_with_nothing_useful_on_it_is_made_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let records = long_session(100);
+    write(dir.path(), &records);
+    let (_, entries) = fold(&records);
+    let entries = entries.into_vec();
+    let mut sound = Memory::default();
+    let mut reader = Reader::open(dir.path()).unwrap();
+    Pages::open(&mut sound, every(20))
+        .unwrap()
+        .catch_up(&mut reader)
+        .unwrap();
+    let names: Vec<String> = sound.iter().map(|(name, _)| name.to_owned()).collect();
+    for name in names.iter().filter(|name| !name.starts_with("late")) {
+        let mut shelf = sound.clone();
+        shelf.put(name, b"{}").unwrap();
+        let mut pages = Pages::open(&mut shelf, every(20)).unwrap();
+        pages.catch_up(&mut reader).unwrap();
+        assert!(all(&pages, &mut reader, 50) == entries, "{name}");
+    }
+}
