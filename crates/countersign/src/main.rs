@@ -6,6 +6,7 @@
 
 mod commands;
 mod experiments;
+mod journal;
 mod run;
 mod show;
 mod term;
@@ -55,6 +56,9 @@ enum Command {
     /// Look at rules: check them, ask them, hold them against recordings
     #[command(subcommand)]
     Policy(commands::policy::Command),
+    /// Look at what a session did: count it, play it again, write it elsewhere, verify it
+    #[command(subcommand)]
+    Journal(commands::journal::Command),
 }
 
 /// What a command found, where it did not fail.
@@ -68,6 +72,11 @@ enum Outcome {
 }
 
 fn main() -> ExitCode {
+    // Before anything else has allocated or started a thread: the process forks, and stays small.
+    #[cfg(unix)]
+    if let Some(code) = countersign_keeper::main_if_asked() {
+        return code;
+    }
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         None => commands::overview::run(),
@@ -76,6 +85,7 @@ fn main() -> ExitCode {
         Some(Command::Rehearse(command)) => commands::rehearse::run(command),
         Some(Command::Experiments(arguments)) => commands::experiments::run(arguments),
         Some(Command::Policy(command)) => commands::policy::run(command),
+        Some(Command::Journal(command)) => commands::journal::run(command),
     };
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

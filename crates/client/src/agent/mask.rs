@@ -6,6 +6,7 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::pem::{self, PemState};
@@ -103,43 +104,82 @@ impl Secrets {
     }
 }
 
-/// Masks a stream line by line.
+/// Masks a stream line by line: a PEM block may go over many of them.
 #[derive(Debug)]
-pub(super) struct LineMask {
+pub struct LineMask {
     secrets: Arc<Secrets>,
     pem: PemState,
 }
 
 impl LineMask {
+    /// For lines of which nothing is known but their looks.
+    pub fn by_looks() -> LineMask {
+        Self::new(Arc::new(Secrets::default()))
+    }
+
     pub(super) fn new(secrets: Arc<Secrets>) -> LineMask {
         let pem = PemState::default();
         LineMask { secrets, pem }
     }
 
     /// The next line, masked.
-    pub(super) fn line(&mut self, line: &str) -> String {
+    pub fn line(&mut self, line: &str) -> String {
         let line = self.pem.line(line);
         self.secrets.mask_line(&line)
     }
+}
+
+/// Where in a text something stands that looks like a secret: keys, tokens, passwords, PEM blocks. In order, apart
+/// from each other.
+///
+/// For whoever passes on what an agent said and must not pass on its secrets. Finds too much rather than too little.
+pub fn secrets_in(text: &str) -> Vec<Range<usize>> {
+    let mut found = pem::blocks(text);
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_end_matches(['\r', '\n']);
+        let in_line = looks(bare).into_iter();
+        found.extend(in_line.map(|range| start + range.start..start + range.end));
+        start += line.len();
+    }
+    found.sort_by_key(|range| (range.start, range.end));
+    found.dedup_by(|later, earlier| {
+        let joins = later.start < earlier.end;
+        if joins {
+            earlier.end = earlier.end.max(later.end);
+        }
+        joins
+    });
+    found
 }
 
 /// The line without what looks like a secret.
 fn by_looks(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut copied = 0;
-    let mut at = 0;
-    while at < line.len() {
-        let Some((from, to)) = secret_at(line, at).filter(|(from, to)| to > from) else {
-            at += 1;
-            continue;
-        };
-        out.push_str(line.get(copied..from).unwrap_or_default());
+    for secret in looks(line) {
+        out.push_str(line.get(copied..secret.start).unwrap_or_default());
         out.push_str(MASKED);
-        copied = to;
-        at = to;
+        copied = secret.end;
     }
     out.push_str(line.get(copied..).unwrap_or_default());
     out
+}
+
+/// Where in a line something looks like a secret.
+fn looks(line: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < line.len() {
+        match secret_at(line, at).filter(|(from, to)| to > from) {
+            Some((from, to)) => {
+                found.push(from..to);
+                at = to;
+            }
+            None => at += 1,
+        }
+    }
+    found
 }
 
 /// If something that gives a secret away begins at byte `at`: where the secret itself lies.
@@ -373,6 +413,39 @@ mod tests {
         assert!(text.starts_with("before\n[masked") && text.ends_with(" x\nafter"));
         let escaped = format!("{{\"k\":\"{}\"}}", block.replace('\n', "\\n"));
         assert_eq!(masked(&escaped), "{\"k\":\"[masked PEM block]\"}");
+    }
+
+    #[test]
+    fn the_places_of_secrets_are_told_over_lines() {
+        let block = concat!(
+            "-----BEGIN PRIVATE ",
+            "KEY-----\nMIIE\n-----END PRIVATE ",
+            "KEY-----"
+        );
+        let text =
+            format!("MY_TOKEN=abc x\r\n{block} after\npassword: 'a b' ü AKIAIOSFODNN7EXAMPLE");
+        let places = secrets_in(&text);
+        let found: Vec<_> = places.into_iter().map(|place| &text[place]).collect();
+        assert_eq!(found, ["abc", block, "a b", "IOSFODNN7EXAMPLE"]);
+        assert!(secrets_in("nothing: here\n-----").is_empty());
+    }
+
+    #[test]
+    fn a_cut_block_takes_no_text_around_it() {
+        let end = concat!("-----END PRIVATE ", "KEY-----");
+        let text = format!("some words\nMIIEow+/=\n{end}\nmore words");
+        let found: Vec<_> = secrets_in(&text)
+            .into_iter()
+            .map(|place| &text[place])
+            .collect();
+        assert_eq!(found, [format!("MIIEow+/=\n{end}")]);
+        let begin = concat!("-----BEGIN PRIVATE ", "KEY-----");
+        let text = format!("{begin}\nMIIEow\nbut then it broke");
+        let found: Vec<_> = secrets_in(&text)
+            .into_iter()
+            .map(|place| &text[place])
+            .collect();
+        assert_eq!(found, [format!("{begin}\nMIIEow\n")]);
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod tests;
 pub(crate) use exit::Exit;
 pub use ladder::Graces;
 pub(crate) use ladder::{Ended, Rung, Running, end};
+pub use mask::{LineMask, secrets_in};
 pub(crate) use pipes::Pipes;
 pub(crate) use process::AgentProcess;
 pub use spawn::SpawnError;

@@ -3,6 +3,8 @@
 //! Takes lines one by one and remembers whether it is inside a block. A block that never ends is over with the
 //! first line that cannot be part of one.
 
+use std::ops::Range;
+
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
@@ -54,6 +56,50 @@ pub(super) fn without_cut_block(text: &str) -> &str {
         }
         _ => text,
     }
+}
+
+/// Where blocks stand in a text, whole ones and cut ones.
+pub(super) fn blocks(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut inside: Option<usize> = None;
+    // Where the lines before this one begin that could all be part of a block.
+    let mut could_be_since = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let mut from = at;
+        let end = at + line.len();
+        let is_part = could_be_inside(line);
+        if let Some(begin) = inside.take() {
+            match after_end(line) {
+                Some(after) => {
+                    from = end - after.len();
+                    found.push(begin..from);
+                }
+                None if is_part => inside = Some(begin),
+                None => found.push(begin..at),
+            }
+        } else if line.contains(END) && !line.contains(BEGIN) {
+            from = end - after_end(line).map_or(0, str::len);
+            found.push(could_be_since.unwrap_or(at)..from);
+        }
+        while let Some(begin) = text.get(from..end).and_then(|rest| rest.find(BEGIN)) {
+            let begin = from + begin;
+            match text.get(begin..end).and_then(after_end) {
+                Some(after) => {
+                    from = end - after.len();
+                    found.push(begin..from);
+                }
+                None => {
+                    inside = Some(begin);
+                    break;
+                }
+            }
+        }
+        could_be_since = is_part.then(|| could_be_since.unwrap_or(at));
+        at = end;
+    }
+    found.extend(inside.map(|begin| begin..at));
+    found
 }
 
 fn after_end(text: &str) -> Option<&str> {

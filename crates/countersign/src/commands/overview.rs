@@ -25,6 +25,10 @@ What it can do today:
   Look at a recorded conversation: which messages, what is new, what is broken
       {program} wire check fixtures/wire/2.1.325/bash-approved.ndjson
 
+  Look at what a session did: tools, approvals, cost; or play it again
+      {program} journal inspect fixtures/wire/2.1.325/bash-approved.ndjson
+      {program} journal replay fixtures/wire/2.1.325/bash-approved.ndjson
+
   Try a scripted `claude` that needs no account, or install it for software of your own
       {program} rehearse cli --scenario tour -p 'Show me around.'
       {program} rehearse install bin --scenario tour

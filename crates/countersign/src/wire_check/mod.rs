@@ -143,7 +143,7 @@ fn comes_back<M: Message>(text: &[u8], message: &M) -> bool {
 }
 
 /// Some logs hold both directions without saying which. These lines no CLI sends.
-fn is_from_host(text: &[u8]) -> bool {
+pub(crate) fn is_from_host(text: &[u8]) -> bool {
     let Ok(route) = Route::of(text) else {
         return false;
     };

@@ -1,0 +1,218 @@
+//! `journal export --redact`: planted secrets, and none of them in what comes out.
+
+use std::fs;
+
+use countersign_journal::{Exit, Kind};
+use serde_json::json;
+
+use crate::stage::{Journal, Stage, text};
+
+/// Put together here, so that no file looks as if it held a secret.
+fn secrets() -> [String; 6] {
+    [
+        ["sk", "-ant-", "api03-Zx81kQp07vNw"].concat(),
+        ["gh", "p_", "Kd82jfLs93kfTy40sPq1"].concat(),
+        ["AK", "IA", "QW8XZ3RT5YU7PLMN"].concat(),
+        "hunter2-is-not-a-word".to_owned(),
+        "swordfish9000x".to_owned(),
+        "MIIEvQIBADANBgkqhkiG9w0".to_owned(),
+    ]
+}
+
+/// What of a secret must not be seen: its prefix may stay.
+fn core(secret: &str) -> &str {
+    &secret[secret.len() - 12..]
+}
+
+fn escaped(text: &str) -> String {
+    text.chars()
+        .map(|letter| format!("\\u{:04x}", letter as u32))
+        .collect()
+}
+
+/// A session with secrets in all sorts of places. Gives how many places there are.
+fn plant(stage: &Stage) -> usize {
+    let [key, token, aws, password, value, pem] = secrets();
+    let folder = stage.path("session");
+    let mut journal = Journal::open(&folder, 1);
+    let begin = concat!("-----BEGIN PRIVATE ", "KEY-----");
+    let end = concat!("-----END PRIVATE ", "KEY-----");
+    let delta = |text: &str| {
+        let delta = json!({"type": "text_delta", "text": text});
+        let event = json!({"type": "content_block_delta", "index": 0, "delta": delta});
+        json!({"type": "stream_event", "event": event, "parent_tool_use_id": null, "uuid": "u"})
+            .to_string()
+    };
+    let partial = |text: &str| {
+        let delta = json!({"type": "input_json_delta", "partial_json": text});
+        let event = json!({"type": "content_block_delta", "index": 1, "delta": delta});
+        json!({"type": "stream_event", "event": event, "parent_tool_use_id": null}).to_string()
+    };
+    let nested =
+        json!({"stdout": json!({"deep": json!({"password": password}).to_string()}).to_string()});
+    let agent = [
+        // In a sentence; escaped; in JSON in JSON in JSON; as a key; under a name; as a flag; in a header.
+        json!({"type": "assistant", "message": {"content": [{"type": "text", "text": format!("it is {key}.")}]}}).to_string(),
+        format!(r#"{{"type":"assistant","text":"see {}"}}"#, escaped(&token)),
+        nested.to_string(),
+        json!({"type": "x", "map": {&aws: true}}).to_string(),
+        json!({"type": "x", "env": {"DB_PASSWORD": password}}).to_string(),
+        json!({"type": "x", "argv": ["tool", "--api-key", value, "--quiet"]}).to_string(),
+        json!({"type": "x", "headers": [{"name": "Authorization", "value": format!("Basic {value}")}]}).to_string(),
+        // Nothing gives it away here but that it is one elsewhere.
+        json!({"type": "user", "message": {"content": format!("I tried {value} first")}}).to_string(),
+        json!({"type": "x", "pem": format!("{begin}\n{pem}\n{end}\n")}).to_string(),
+        // In pieces.
+        delta("the key is s"),
+        delta("k-an"),
+        partial(r#"{"url":"https://me:"#),
+        delta(&key["sk-an".len()..key.len() - 4]),
+        delta(&key[key.len() - 4..]),
+        partial(&format!("{password}@host/x\"}}")),
+        r#"{"type":"stream_event","event":{"type":"content_block_stop","index":0},"parent_tool_use_id":null}"#.to_owned(),
+        r#"{"type":"stream_event","event":{"type":"content_block_stop","index":1},"parent_tool_use_id":null}"#.to_owned(),
+        // No JSON at all.
+        format!("noise GITHUB_TOKEN={token} more"),
+    ];
+    for line in &agent {
+        journal.push(Kind::Agent, line.as_bytes());
+    }
+    for line in [
+        format!("bearer {value}"),
+        begin.to_owned(),
+        pem.clone(),
+        end.to_owned(),
+    ] {
+        journal.push(Kind::Stderr, line.as_bytes());
+    }
+    let host = json!({"type": "user", "message": {"content": format!("use {aws}, please")}});
+    journal.push(Kind::Host, host.to_string().as_bytes());
+    journal.push(
+        Kind::AgentPiece,
+        format!("{{\"type\":\"x\",\"t\":\"{key}").as_bytes(),
+    );
+    journal.end(Exit::default());
+    16
+}
+
+#[test]
+fn no_planted_secret_is_in_what_comes_out() {
+    let stage = Stage::new();
+    let places = plant(&stage);
+    for format in ["ndjson", "recording", "json"] {
+        let plain = text(&stage.run(&["export", "session", "--format", format]).stdout);
+        let output = stage.run(&["export", "session", "--format", format, "--redact"]);
+        assert!(output.status.success());
+        let redacted = text(&output.stdout);
+        for secret in secrets() {
+            let core = core(&secret);
+            let hidden = escaped(core);
+            assert!(!redacted.contains(core), "{format}: {core}\n{redacted}");
+            assert!(!redacted.contains(&hidden), "{format}: {hidden}");
+        }
+        assert!(
+            plain.contains(core(&secrets()[0])),
+            "they were there before"
+        );
+        // Pieces, put together.
+        let joined: String = redacted
+            .lines()
+            .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+            .map(|line| {
+                if line["line"].is_object() {
+                    line["line"].clone()
+                } else {
+                    line
+                }
+            })
+            .filter_map(|line| line["event"]["delta"]["text"].as_str().map(str::to_owned))
+            .collect();
+        assert_eq!(joined, "the key is sk-ant-[masked]");
+        assert_eq!(plain.lines().count(), redacted.lines().count());
+        let said = text(&output.stderr);
+        // The host's line and stderr have no place in plain lines.
+        let places = if format == "ndjson" {
+            places - 4
+        } else {
+            places
+        };
+        let count: usize = said.split_whitespace().nth(1).unwrap().parse().unwrap();
+        assert!(count >= places, "{said}");
+        assert!(
+            said.starts_with("masked ") && said.contains(" secrets in "),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn what_was_redacted_is_still_what_it_was() {
+    let stage = Stage::new();
+    stage.session(
+        "session",
+        &["2.1.325/sub-agent.ndjson", "2.1.325/streaming.ndjson"],
+    );
+    for format in ["ndjson", "recording", "json"] {
+        let plain = stage.said(&["export", "session", "--format", format]);
+        let output = stage.run(&["export", "session", "--format", format, "--redact"]);
+        assert_eq!(text(&output.stdout), plain, "there is nothing to hide");
+        assert_eq!(text(&output.stderr), "masked 0 secrets in 0 records\n");
+    }
+}
+
+#[test]
+fn the_journal_itself_stays_as_it_is() {
+    let stage = Stage::new();
+    plant(&stage);
+    let segment = stage.path("session/journal/000001.j");
+    let before = fs::read(&segment).unwrap();
+    stage.run(&["export", "session", "--redact", "-o", "out"]);
+    assert_eq!(fs::read(&segment).unwrap(), before);
+    assert!(
+        !fs::read_to_string(stage.path("out"))
+            .unwrap()
+            .contains(core(&secrets()[0]))
+    );
+}
+
+#[test]
+fn patterns_of_ones_own_are_masked_too() {
+    let stage = Stage::new();
+    let lines = "{\"type\":\"x\",\"a\":\"order ACME-4711 of Rosa\",\"n\":4711}\n";
+    fs::write(stage.path("lines"), lines).unwrap();
+    let patterns = [
+        "--pattern",
+        "ACME-[0-9]+",
+        "--pattern",
+        "^4711$",
+        "--pattern",
+        "(?i)ROSA",
+    ];
+    let output = stage.run(&[&["export", "lines", "--redact"][..], &patterns].concat());
+    assert_eq!(
+        text(&output.stdout),
+        "{\"type\":\"x\",\"a\":\"order [masked] of [masked]\",\"n\":\"[masked]\"}\n"
+    );
+    assert_eq!(text(&output.stderr), "masked 3 secrets in 1 record\n");
+}
+
+#[test]
+fn a_pattern_that_cannot_be_used_is_refused_before_anything_is_written() {
+    let stage = Stage::new();
+    fs::write(stage.path("lines"), "{\"type\":\"x\"}\n").unwrap();
+    let (said, code) =
+        stage.refused(&["export", "lines", "--redact", "--pattern", "(", "-o", "out"]);
+    assert!(said.contains("`(` is no regular expression"), "{said}");
+    assert_eq!(code, 1);
+    assert!(!stage.path("out").exists());
+    assert_eq!(stage.refused(&["export", "lines", "--pattern", "x"]).1, 2);
+}
+
+#[test]
+fn standard_input_cannot_be_redacted() {
+    let stage = Stage::new();
+    let output = stage.fed(&["export", "-", "--redact"], b"{\"type\":\"x\"}\n");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("write it to a file first"));
+    assert!(output.stdout.is_empty());
+}
