@@ -20,7 +20,7 @@ use crate::workspace::Workspace;
 const PROFILE: &str = "dist";
 const PROGRAM: &str = "countersign-bench-journal";
 /// The least program that runs the same keeper.
-const SMALL: &str = "kept";
+const SMALL: &str = "countersign-bench-keeper";
 
 /// Measures journal and keeper, and writes the tables into docs/performance.md.
 #[derive(Debug, Parser)]
@@ -48,12 +48,7 @@ struct Document<'a> {
 pub(super) fn command(workspace: &Workspace, args: &[String]) -> anyhow::Result<bool> {
     let name = "cargo xtask bench journal".to_owned();
     let args = Args::parse_from([name].into_iter().chain(args.iter().cloned()));
-    build(workspace, &["--package", PROGRAM])?;
-    build(workspace, &["--package", "countersign"])?;
-    build(
-        workspace,
-        &["--package", "countersign-keeper", "--example", SMALL],
-    )?;
+    build(workspace)?;
     let load = runs::load();
     let figures = measure(workspace, &args)?;
     let machine = runs::machine(&load);
@@ -76,10 +71,13 @@ pub(super) fn command(workspace: &Workspace, args: &[String]) -> anyhow::Result<
     Ok(true)
 }
 
-fn build(workspace: &Workspace, what: &[&str]) -> anyhow::Result<()> {
+fn build(workspace: &Workspace) -> anyhow::Result<()> {
     let cargo = workspace.cargo().args(["build", "--profile", PROFILE]);
-    if !cargo.args(what).run()?.success() {
-        bail!("{} does not build", what.join(" "));
+    let built = cargo
+        .args(["--package", PROGRAM, "--package", "countersign"])
+        .run()?;
+    if !built.success() {
+        bail!("{PROGRAM} or countersign does not build");
     }
     Ok(())
 }
@@ -98,7 +96,7 @@ fn measure(workspace: &Workspace, args: &Args) -> anyhow::Result<Figures> {
     let command = command
         .arg(&data)
         .arg(built.join("countersign"))
-        .arg(built.join("examples").join(SMALL));
+        .arg(built.join(SMALL));
     let (status, told) = command.tee()?;
     if !status.success() {
         bail!("the measurement failed: see above");

@@ -146,9 +146,15 @@ impl Figures {
         Some(bytes / 1e6 / self.get(part, case, side, "seconds")?)
     }
 
-    /// How fast a side is, in hundredths of another.
+    /// How fast a side is, in hundredths of another: by time on a processor where that is known, which does not depend
+    /// on what else the machine does.
     pub(super) fn share(&self, part: &str, case: &str, side: &str, of: &str) -> Option<f64> {
-        Some(100.0 * self.rate(part, case, side)? / self.rate(part, case, of)?)
+        let cost = |side| {
+            let cpu = self.get(part, case, side, "cpu_seconds");
+            let time = cpu.or_else(|| self.get(part, case, side, "seconds"))?;
+            Some(time / self.get(part, case, side, "records")?)
+        };
+        Some(100.0 * cost(of)? / cost(side)?)
     }
 
     pub(super) fn medians(&self) -> Vec<Median<'_>> {

@@ -1,0 +1,209 @@
+//! Appending: the journal's writer beside a bare `write` of the same bytes, and beside SQLite.
+//!
+//! Owns the cases and their order. Each case is one length of line and one size of batch: a record each, or as many as one
+//! read of a 64 KiB pipe gives. Nobody syncs, but SQLite at its checkpoints. Invariants: sides take turns within a round; a
+//! file is removed before the next begins, so that no side pays for what another left to be written back.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use countersign_journal::{Kind, Limits, Record, Writer};
+
+use super::Size;
+use super::agent::Line;
+use super::raw::Raw;
+use super::sqlite::{Sync, Table};
+use super::usage;
+
+/// What one read of a pipe gives at most.
+const PIPE: usize = 64 << 10;
+/// Some moment; the clock is not what is measured.
+const AT: u64 = 1_800_000_000_000_000;
+
+/// How many records go into one write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Batch {
+    One,
+    PipeRead,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Case {
+    name: &'static str,
+    length: usize,
+    batch: Batch,
+}
+
+const CASES: [Case; 8] = [
+    Case::new("100 B", 100, Batch::One),
+    Case::new("100 B", 100, Batch::PipeRead),
+    Case::new("300 B", 300, Batch::One),
+    Case::new("300 B", 300, Batch::PipeRead),
+    Case::new("2 KB", 2_000, Batch::One),
+    Case::new("2 KB", 2_000, Batch::PipeRead),
+    // A read of the pipe gives no more than one of these, or less.
+    Case::new("64 KB", 64_000, Batch::One),
+    Case::new("5 MB", 5_000_000, Batch::One),
+];
+
+impl Case {
+    const fn new(name: &'static str, length: usize, batch: Batch) -> Self {
+        Self {
+            name,
+            length,
+            batch,
+        }
+    }
+
+    fn text(self) -> String {
+        match self.batch {
+            Batch::One => format!("{}, one a write", self.name),
+            Batch::PipeRead => format!("{}, {} a write", self.name, self.together()),
+        }
+    }
+
+    fn together(self) -> u64 {
+        match self.batch {
+            Batch::One => 1,
+            Batch::PipeRead => (PIPE / self.length) as u64,
+        }
+    }
+
+    /// How many batches of it make about as many bytes, without taking for ever where they are small.
+    fn batches(self, bytes: u64, records: u64) -> u64 {
+        let records = records.min(bytes / self.length as u64);
+        (records / self.together()).max(2)
+    }
+}
+
+pub(crate) fn measure(dir: &Path, size: &Size) -> anyhow::Result<()> {
+    for round in 1..=size.append_rounds {
+        eprintln!("append: round {round} of {}", size.append_rounds);
+        for case in CASES {
+            let line = Line::new(case.length);
+            let payload = line.payload();
+            let batches = case.batches(size.append_bytes, size.append_records);
+            // One transaction a record is slow enough to be timed with fewer of them.
+            let few = match case.batch {
+                Batch::One => (batches / 4).max(2),
+                Batch::PipeRead => batches,
+            };
+            tell(
+                case,
+                "bare",
+                batches,
+                fresh(dir, |dir| bare(dir, case, payload, batches))?,
+            )?;
+            tell(
+                case,
+                "journal",
+                batches,
+                fresh(dir, |dir| ours(dir, case, payload, batches))?,
+            )?;
+            for (side, sync) in [("sqlite", Sync::Normal), ("sqlite unsynced", Sync::Off)] {
+                let took = fresh(dir, |dir| sqlite(dir, sync, case, payload, few))?;
+                tell(case, side, few, took)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn tell(case: Case, side: &'static str, batches: u64, took: Took) -> anyhow::Result<()> {
+    let records = batches * case.together();
+    Raw::new("append", case.text(), side)
+        .moved(records, records * case.length as u64, took.wall)
+        .with("cpu_seconds", took.cpu.as_secs_f64())
+        .tell()
+}
+
+/// By the clock, and on a processor: the second does not depend on what else the machine does.
+#[derive(Debug, Clone, Copy)]
+struct Took {
+    wall: Duration,
+    cpu: Duration,
+}
+
+fn time(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<Took> {
+    let (cpu, began) = (usage::own_cpu(), Instant::now());
+    work()?;
+    Ok(Took {
+        wall: began.elapsed(),
+        cpu: usage::own_cpu() - cpu,
+    })
+}
+
+/// Runs one side in a folder of its own, which is gone afterwards.
+fn fresh(dir: &Path, side: impl FnOnce(&Path) -> anyhow::Result<Took>) -> anyhow::Result<Took> {
+    let dir = tempfile::tempdir_in(dir).context("no folder for the run")?;
+    side(dir.path())
+}
+
+/// The same bytes, made beforehand.
+fn bare(dir: &Path, case: Case, payload: &[u8], batches: u64) -> anyhow::Result<Took> {
+    let mut batch = Vec::new();
+    for seq in 0..case.together() {
+        let record = Record {
+            seq: 100_000 + seq,
+            at: AT,
+            kind: Kind::Agent,
+            payload,
+        };
+        record.append_to(&mut batch);
+    }
+    let mut file = File::options()
+        .create_new(true)
+        .append(true)
+        .open(dir.join("bare"))?;
+    time(|| {
+        for _ in 0..batches {
+            file.write_all(&batch)?;
+        }
+        Ok(())
+    })
+}
+
+fn ours(dir: &Path, case: Case, payload: &[u8], batches: u64) -> anyhow::Result<Took> {
+    let (mut writer, _) = Writer::open(&dir.join("journal"), "bench", 1, Limits::default())?;
+    let together = case.together();
+    if payload.len() > PIPE {
+        // A keeper has collected such a line in a buffer of its own, and hands it over.
+        let collected = vec![payload.to_vec(); batches as usize];
+        return time(|| {
+            for (batch, line) in collected.into_iter().enumerate() {
+                writer.push_owned(AT + batch as u64, Kind::Agent, line);
+                writer.commit()?;
+            }
+            Ok(())
+        });
+    }
+    time(|| {
+        for batch in 0..batches {
+            for _ in 0..together {
+                writer.push(AT + batch, Kind::Agent, payload);
+            }
+            writer.commit()?;
+        }
+        Ok(())
+    })
+}
+
+fn sqlite(
+    dir: &Path,
+    sync: Sync,
+    case: Case,
+    payload: &[u8],
+    batches: u64,
+) -> anyhow::Result<Took> {
+    let mut table = Table::create(&dir.join("records.db"), sync)?;
+    let together = case.together();
+    time(|| {
+        for batch in 0..batches {
+            table.append(AT + batch, b'a', payload, together)?;
+        }
+        Ok(())
+    })
+}
