@@ -2,11 +2,16 @@
 //!
 //! Another program than build A, so that an upgrade is one.
 
+#[cfg(unix)]
 mod host;
 
+#[cfg(unix)]
 fn main() -> std::process::ExitCode {
     host::main(host::Build {
         name: "test-host B",
         notes_more: true,
     })
 }
+
+#[cfg(not(unix))]
+fn main() {}

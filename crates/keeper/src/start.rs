@@ -75,6 +75,7 @@ fn io_error(what: &'static str) -> impl FnOnce(io::Error) -> StartError {
 /// # Errors
 /// When no agent was started. [`StartError::Silent`] leaves open whether one was: look at the folder.
 pub fn start(keeper: &KeeperCommand, order: &Order) -> Result<Started, StartError> {
+    let order = &whole(order).map_err(io_error("a folder of the order"))?;
     let folder = Folder::make(&order.dir).map_err(io_error("the session's folder"))?;
     let stored = Spec::of(order).store(&folder);
     if !stored.map_err(io_error("the order's file"))? {
@@ -110,6 +111,15 @@ pub fn start(keeper: &KeeperCommand, order: &Order) -> Result<Started, StartErro
             Why::Failed => StartError::Failed(text),
         }),
     }
+}
+
+/// The order with paths that mean the same in any folder: the keeper leaves this one.
+fn whole(order: &Order) -> io::Result<Order> {
+    let mut order = order.clone();
+    for path in [&mut order.dir, &mut order.run, &mut order.cwd] {
+        *path = std::path::absolute(&path)?;
+    }
+    Ok(order)
 }
 
 fn spawn(keeper: &KeeperCommand, folder: &Folder, generation: u32) -> Result<Child, StartError> {

@@ -42,7 +42,7 @@ pub(crate) fn contains(line: &[u8], word: &str) -> bool {
 }
 
 /// A program that `cargo test` builds beside the tests.
-fn example(name: &str) -> PathBuf {
+pub(crate) fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().unwrap().parent().unwrap();
     let program = profile.join("examples").join(name);

@@ -6,10 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use countersign_keeper::{Order, start};
+use rustix::process::Signal;
 
 use crate::checks::Extent;
 use crate::launch;
 use crate::orders::{Decide, Leave};
+use crate::procs;
 use crate::raw::Raw;
 use crate::scenes;
 use crate::stage::{Stage, program};
@@ -77,7 +79,7 @@ fn of_two_starts_of_one_generation_one_agent_comes() {
 
         // Whatever becomes of it, there is never a second one of that number.
         let processes = stage.processes();
-        processes.iter().for_each(|one| crate::procs::kill(one.pid));
+        processes.iter().for_each(|one| procs::kill(one.pid));
         wait::until("all is dead", || stage.processes().is_empty());
         assert!(!begin(&order), "a generation begins once");
         assert_eq!(stage.witness(1).starts, 1);
@@ -101,6 +103,30 @@ fn a_socket_that_is_deleted_comes_back_and_nothing_is_started_beside_it() {
     stage.finish(&messages);
     stage.assert_kept(Extent::Whole, "by way of the new socket");
     assert_eq!(stage.pid_of("keeper"), keeper, "the same keeper");
+    assert_eq!(stage.journal().generations(), [1]);
+}
+
+#[test]
+fn a_keeper_that_stands_still_is_waited_for_and_nothing_is_started_beside_it() {
+    let mut dice = Dice::of("keeper stopped");
+    let stage = Stage::scripted(scenes::ONE_QUESTION, &mut dice);
+    let messages = stage.messages(2, &mut dice);
+    stage.finish(&messages[..1]);
+    let keeper = stage.pid_of("keeper").unwrap();
+    procs::signal(keeper, Signal::STOP);
+    wait::until("it stands still", || procs::Process::is_stopped(keeper));
+    let mut host = stage.host(&stage.orders(&messages));
+    host.until("started");
+    // Long enough to do something wrong, not a wait for something to come.
+    let wrong = wait::within(Duration::from_millis(700), || {
+        let others = stage.processes();
+        let kept = others.iter().filter(|one| one.command == "kept").count();
+        (host.ended().is_some() || kept != 2 || stage.witness(2).starts > 0).then_some(others)
+    });
+    assert!(wrong.is_none(), "{wrong:#?}\n{}", host.story());
+    procs::signal(keeper, Signal::CONT);
+    host.until_left();
+    stage.assert_kept(Extent::Whole, "after it went on");
     assert_eq!(stage.journal().generations(), [1]);
 }
 

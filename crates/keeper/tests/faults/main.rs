@@ -17,6 +17,7 @@ mod checks_tests;
 mod disk;
 mod evidence;
 mod figures;
+mod halves;
 mod host;
 #[path = "../../examples/host/launch.rs"]
 mod launch;
