@@ -195,6 +195,8 @@ struct Sweep {
     marks: Vec<u32>,
     /// Whether its first record sums up all segments before it.
     said_everything: bool,
+    /// The number in the note right before, whose line is still to come.
+    noted: Option<u64>,
 }
 
 impl Sweep {
@@ -223,6 +225,7 @@ impl Sweep {
             records: 0,
             marks: Vec::new(),
             said_everything: false,
+            noted: None,
         };
         loop {
             match sweep.lines.next(usize::MAX).map_err(fail)? {
@@ -246,12 +249,14 @@ impl Sweep {
         };
         self.said.seq = self.said.seq.max(record.seq);
         self.said.at = self.said.at.max(record.at);
+        let noted = self.noted.take();
         match record.kind {
             Kind::Note => {
                 let note: Option<Note> = serde_json::from_slice(record.payload).ok();
-                let n = note.and_then(|note| note.n).unwrap_or(0);
-                self.said.last_n = self.said.last_n.max(n);
+                self.noted = note.and_then(|note| note.n);
             }
+            // A note whose line was torn off stands for nothing: the number is free, and the host hands it in again.
+            Kind::Host => self.said.last_n = self.said.last_n.max(noted.unwrap_or(0)),
             Kind::Keeper => {
                 if let Some(event) = event_of(record) {
                     if matches!(event, KeeperEvent::Head { .. }) {

@@ -25,6 +25,9 @@ pub const STREAMS: usize = 64;
 /// Blocks of one message that are being written. More are passed over; their final lines are read all the same.
 pub const BLOCKS: usize = 256;
 
+/// Tasks that are known by their id. Of one more, only the last word is told.
+pub const TASKS: usize = 1024;
+
 /// Sub-agents that are known by the call that started them. Lines of one that was forgotten stand without a parent.
 pub const AGENTS: usize = 512;
 

@@ -2,8 +2,10 @@
 //!
 //! Owns the journals they are read from, written by the real writer. Invariant held: pages put together are the
 //! transcript, wherever blocks end, however often the journal was caught up with, and whatever was taken up from the shelf.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(unix)]
 
+mod made;
 mod support;
 
 use std::path::Path;
@@ -11,6 +13,7 @@ use std::path::Path;
 use countersign_journal::{Cursor, Limits, Reader, Writer};
 use countersign_transcript::pages::{Every, Memory, Page, Pages, Shelf, ShelfError};
 use countersign_transcript::{Entry, EntryId, Life};
+use proptest::prelude::*;
 use support::{Owned, Tape, fold, recordings};
 
 /// Writes records as the keepers of their generations would. The numbers are those of the records.
@@ -250,5 +253,25 @@ fn a_shelf_with_nothing_useful_on_it_is_made_again() {
         let mut pages = Pages::open(&mut shelf, every(20)).unwrap();
         pages.catch_up(&mut reader).unwrap();
         assert!(all(&pages, &mut reader, 50) == entries, "{name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn pages_of_a_made_up_session_are_its_transcript(
+        records in made::session(1..120),
+        length in 1..40u32,
+        most in 1..30usize,
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), &records);
+        let mut reader = Reader::open(dir.path()).unwrap();
+        let mut pages = Pages::open(Memory::default(), every(length)).unwrap();
+        pages.catch_up(&mut reader).unwrap();
+        let (whole, entries) = fold(&records);
+        prop_assert_eq!(pages.totals(), whole.totals());
+        prop_assert!(all(&pages, &mut reader, most) == entries.into_vec());
     }
 }

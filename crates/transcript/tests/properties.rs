@@ -3,6 +3,7 @@
 //! Owns the generator of sessions: lines of all kinds with few ids, so that they meet, some of them broken, some of them
 //! in an order no CLI would use. Invariants held: a checkpoint changes nothing, whatever record it stands behind; an entry
 //! that is final is never told again; nothing grows beyond its bound; no line ends the fold.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod made;
 mod support;
@@ -127,7 +128,7 @@ fn every_recording_is_told_soundly() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_made_up_session_may_be_split_anywhere(records in made::session(1..40)) {
@@ -135,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn a_made_up_session_is_told_soundly(records in made::session(1..300)) {
+    fn a_made_up_session_is_told_soundly(records in made::session(1..150)) {
         assert_sound(&records);
         assert_checkpoints_change_nothing("made up", &records);
     }

@@ -30,6 +30,13 @@ fn escaped(text: &str) -> String {
         .collect()
 }
 
+/// A piece of a text, or of a tool's input.
+fn piece(index: u64, field: &str, text: &str) -> String {
+    let delta = json!({"type": "x", field: text});
+    let event = json!({"type": "content_block_delta", "index": index, "delta": delta});
+    json!({"type": "stream_event", "event": event, "parent_tool_use_id": null}).to_string()
+}
+
 /// A session with secrets in all sorts of places. Gives how many places there are.
 fn plant(stage: &Stage) -> usize {
     let [key, token, aws, password, value, pem] = secrets();
@@ -37,17 +44,8 @@ fn plant(stage: &Stage) -> usize {
     let mut journal = Journal::open(&folder, 1);
     let begin = concat!("-----BEGIN PRIVATE ", "KEY-----");
     let end = concat!("-----END PRIVATE ", "KEY-----");
-    let delta = |text: &str| {
-        let delta = json!({"type": "text_delta", "text": text});
-        let event = json!({"type": "content_block_delta", "index": 0, "delta": delta});
-        json!({"type": "stream_event", "event": event, "parent_tool_use_id": null, "uuid": "u"})
-            .to_string()
-    };
-    let partial = |text: &str| {
-        let delta = json!({"type": "input_json_delta", "partial_json": text});
-        let event = json!({"type": "content_block_delta", "index": 1, "delta": delta});
-        json!({"type": "stream_event", "event": event, "parent_tool_use_id": null}).to_string()
-    };
+    let delta = |text: &str| piece(0, "text", text);
+    let partial = |text: &str| piece(1, "partial_json", text);
     let nested =
         json!({"stdout": json!({"deep": json!({"password": password}).to_string()}).to_string()});
     let agent = [
@@ -178,7 +176,7 @@ fn the_journal_itself_stays_as_it_is() {
 #[test]
 fn patterns_of_ones_own_are_masked_too() {
     let stage = Stage::new();
-    let lines = "{\"type\":\"x\",\"a\":\"order ACME-4711 of Rosa\",\"n\":4711}\n";
+    let lines = "{\"type\":\"x\",\"a\":\"order ACME-4711 of Falcon\",\"n\":4711}\n";
     fs::write(stage.path("lines"), lines).unwrap();
     let patterns = [
         "--pattern",
@@ -186,7 +184,7 @@ fn patterns_of_ones_own_are_masked_too() {
         "--pattern",
         "^4711$",
         "--pattern",
-        "(?i)ROSA",
+        "(?i)FALCON",
     ];
     let output = stage.run(&[&["export", "lines", "--redact"][..], &patterns].concat());
     assert_eq!(

@@ -173,3 +173,25 @@ fn large_records_come_by_name_and_their_bytes_by_range() {
     assert_eq!(small, b"ma");
     assert!(read_range(dir.path(), Cursor::new(1, 99), 0..1).is_err());
 }
+
+#[test]
+fn a_number_counts_only_with_its_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut writer, _) = journal(dir.path(), 1);
+    for n in [1, 2] {
+        writer.push(1, Kind::Note, format!(r#"{{"n":{n}}}"#).as_bytes());
+        writer.push(1, Kind::Host, br#"{"type":"user"}"#);
+        writer.commit().unwrap();
+    }
+    drop(writer);
+    // The last line is torn off, its note is not.
+    let segment = dir.path().join("000001.j");
+    let whole = std::fs::read(&segment).unwrap();
+    std::fs::write(&segment, &whole[..whole.len() - 5]).unwrap();
+    let (_, carried) = journal(dir.path(), 2);
+    assert_eq!(carried.last_n, 1);
+    std::fs::remove_file(dir.path().join("000002.j")).unwrap();
+    std::fs::write(&segment, &whole).unwrap();
+    let (_, carried) = journal(dir.path(), 2);
+    assert_eq!(carried.last_n, 2);
+}

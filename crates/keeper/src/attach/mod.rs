@@ -107,7 +107,8 @@ pub async fn attach(
             ending,
         }),
         pid: standing.agent.map(|agent| agent.pid),
-        id_prefix: format!("cs-{generation}-{}-", attachment.epoch()),
+        // A host may come again with its epoch; the journal has grown by then, if only by its coming.
+        id_prefix: format!("cs-{generation}-{}-{tail}-", attachment.epoch()),
         may_bypass: behind.past.may_bypass,
     };
     let attached = claude.attach_kept(agent, prepared).await?;

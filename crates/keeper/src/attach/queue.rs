@@ -77,8 +77,8 @@ impl Queue {
         match why {
             Refusal::Dup => self.end(what, PutOutcome::Before { seq }),
             Refusal::Paused | Refusal::Full => self.hold(what),
-            // One before it is held: it goes again behind that one.
-            Refusal::Gap if self.is_held() => self.hold(what),
+            // One before it has no outcome yet: it goes again behind that one.
+            Refusal::Gap if self.has_before(what) => self.hold(what),
             Refusal::Gap if self.is_ending => self.end(what, PutOutcome::Refused(Refusal::Ending)),
             // Final, though its number is free again.
             Refusal::Ending | Refusal::Sync => {
@@ -98,6 +98,14 @@ impl Queue {
             parcel.bytes.clone()
         })
         .collect()
+    }
+
+    fn has_before(&self, what: &Ref) -> bool {
+        let Ref::N(n) = what else {
+            return false;
+        };
+        let mut known = self.parcels.iter();
+        known.any(|known| matches!(known.what, Ref::N(before) if before < *n))
     }
 
     fn hold(&mut self, what: &Ref) -> Settled {
@@ -156,6 +164,19 @@ mod tests {
         assert_eq!(queue.refused(&Ref::N(3), Refusal::Gap, None), Settled::Held);
         assert_eq!(queue.again(), [b"1".to_vec(), b"2".to_vec(), b"3".to_vec()]);
         assert_eq!(queue.again(), Vec::<Vec<u8>>::new());
+    }
+
+    #[test]
+    fn a_line_behind_one_that_goes_again_goes_again_too() {
+        let mut queue = queue(&[1, 2]);
+        assert_eq!(
+            queue.refused(&Ref::N(1), Refusal::Paused, None),
+            Settled::Held
+        );
+        assert_eq!(queue.again(), [b"1".to_vec()]);
+        // It was on its way before the first went again.
+        assert_eq!(queue.refused(&Ref::N(2), Refusal::Gap, None), Settled::Held);
+        assert_eq!(queue.again(), [b"2".to_vec()]);
     }
 
     #[test]

@@ -1,4 +1,6 @@
 //! What happens around the conversation: hooks, retries, limits, compaction, modes, the end of a turn.
+//!
+//! Plain values. Numbers are those the CLI told; what it did not tell is absent or zero, as the field says.
 
 use serde::{Deserialize, Serialize};
 

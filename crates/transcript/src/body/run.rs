@@ -1,4 +1,6 @@
 //! The agent as a process: its start, its end, what it prints beside the protocol, when nothing could be written.
+//!
+//! Plain values, taken from the keeper's records. What is not JSON or not known stands here, too, with the line itself.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,6 @@
 //! What people and agents say: prompts, text, thinking.
+//!
+//! Plain values. A text is its beginning where it is long; the record that holds the whole is named.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,6 @@
 //! Tool calls, the sub-agents that some of them start, and what runs in the background.
+//!
+//! Plain values. A call holds its question and its result, so that one entry tells who let it run and what came of it.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,7 @@
 //! What the host answers to the agent.
+//!
+//! Owns how an answer is read and to which question or hook it belongs. The first answer counts; one to a question that
+//! is not open changes nothing, as it changes nothing for the agent.
 
 use countersign_wire::route::Route;
 

@@ -1,4 +1,7 @@
 //! What the agent asks: may a tool run, a form, a dialog, a hook.
+//!
+//! Owns the way from a request to the entry that shows it, and what a withdrawal does to it. A question about a call that
+//! is not known makes the call known.
 
 use countersign_wire::route::Route;
 use serde::{Deserialize, Serialize};

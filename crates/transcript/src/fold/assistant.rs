@@ -1,4 +1,6 @@
 //! Completed blocks of the model.
+//!
+//! Owns what each kind of block becomes. A block that came in pieces is completed in its own entry, never told twice.
 
 use countersign_wire::route::Route;
 

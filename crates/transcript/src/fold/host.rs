@@ -1,4 +1,7 @@
 //! What the host writes, the notes on it, and the agent's replies to its requests.
+//!
+//! Owns the pairing of a note with the very next line and of a reply with its request. A mode or model is told when it
+//! changes, once, whoever says it first.
 
 use countersign_journal::Note;
 use countersign_wire::route::Route;
@@ -26,7 +29,7 @@ pub(super) struct Noted {
 pub(super) struct Request {
     id: String,
     subtype: String,
-    /// The mode or model it asks for.
+    /// The mode it asks for.
     wish: Option<String>,
     by: Option<String>,
 }
@@ -70,7 +73,7 @@ impl Fold {
         }
         let Some(id) = route.request_id else { return };
         let glance = glance::line::<RequestLine>(line).and_then(|line| line.request);
-        let wish = glance.and_then(|glance| glance.mode.or(glance.model));
+        let wish = glance.and_then(|glance| glance.mode);
         self.requests.push_back(Request {
             id: word(&id.get()),
             subtype,
@@ -105,18 +108,17 @@ impl Fold {
             return self.notice(Place::default(), level, about, &source, text);
         }
         let said = body.response.unwrap_or_default();
-        let wish = request.wish.clone();
         match &*request.subtype {
             "set_permission_mode" => {
-                if let Some(mode) = said.mode.or(wish) {
+                if let Some(mode) = said.mode.or(request.wish.clone()) {
                     self.mode(&mode, Some(request));
                 }
             }
-            _ => {
-                if let Some(model) = said.model.or(wish) {
-                    self.model(&model, Some(request));
-                }
-            }
+            // A name that the CLI has not resolved may be an alias: the next turn says what it means.
+            _ => match said.model {
+                Some(model) => self.model(&model, Some(request)),
+                None => self.known.model_wish = Some(request),
+            },
         }
     }
 
@@ -133,6 +135,7 @@ impl Fold {
 
     /// The agent uses this model: told in the same way.
     pub(super) fn model(&mut self, model: &str, wish: Option<Request>) {
+        let wish = wish.or(self.known.model_wish.take());
         let to = word(model);
         let from = self.known.model.replace(to.clone());
         if from.as_ref() != Some(&to) && (from.is_some() || wish.is_some()) {

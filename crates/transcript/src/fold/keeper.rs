@@ -10,10 +10,10 @@ use super::live::Place;
 use super::turn::Turn;
 use crate::body::{
     Away, Ended, HookState, Level, Lost, NoticeKind, Outcome, Paused, Process, PromptState,
-    Started, TaskState, ToolState, Withdrawn,
+    Started, TaskState, ToolState, Unread, Withdrawn,
 };
 use crate::bounds;
-use crate::clip::word;
+use crate::clip::{Clip, word};
 use crate::entry::{Body, Entry};
 use crate::id::EntryId;
 
@@ -60,12 +60,25 @@ impl Fold {
                 self.live.put(Place::default(), Body::Lost(Box::new(body)));
             }
             KeeperEvent::Carried { .. } | KeeperEvent::Head { .. } => {}
-            _ => self.unread('k', line, None, None),
+            _ => self.unknown_event(line),
         }
     }
 
     fn kept(&mut self, level: Level, source: &str, text: &str) {
         self.notice(Place::default(), level, NoticeKind::Keeper, source, text);
+    }
+
+    /// An event of a later build.
+    fn unknown_event(&mut self, line: &[u8]) {
+        self.sums().unknown += 1;
+        let body = Unread {
+            from: 'k',
+            name: None,
+            why: None,
+            line: Clip::of(&String::from_utf8_lossy(line), self.live.here()),
+        };
+        let body = Body::Unread(Box::new(body));
+        self.live.put(Place::default(), body);
     }
 
     fn started(&mut self, generation: u32, argv: &[String], cwd: &str) {

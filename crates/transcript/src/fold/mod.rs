@@ -81,6 +81,8 @@ pub struct Fold {
 struct Known {
     mode: Option<String>,
     model: Option<String>,
+    /// A model was asked for by a name that is not resolved yet.
+    model_wish: Option<Request>,
     limit: Option<String>,
     started: Option<EntryId>,
     compaction: Option<EntryId>,

@@ -1,4 +1,6 @@
 //! What the CLI tells about itself, beside tasks.
+//!
+//! Owns which system messages a person reads, which change an entry, and which only pass. One that is not known is shown.
 
 use countersign_wire::cli::INTERNAL_SUBTYPES;
 use countersign_wire::route::Route;

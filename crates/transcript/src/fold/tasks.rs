@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Fold;
 use super::tools::new_task;
 use crate::body::{Role, Task, TaskState};
+use crate::bounds;
 use crate::clip::{Clip, word};
 use crate::entry::Body;
 use crate::glance::{self, TaskGlance, TasksGlance};
@@ -67,6 +68,9 @@ impl Fold {
     fn task_started(&mut self, id: &str, glance: &TaskGlance) {
         if self.tasks.contains_key(id) {
             return self.task_changed(id, glance, false);
+        }
+        if self.tasks.len() >= bounds::TASKS {
+            return;
         }
         let call = glance.tool_use_id.as_deref().map(word);
         let call = call.as_ref().and_then(|call| self.calls.get(call));

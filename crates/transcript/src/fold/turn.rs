@@ -1,4 +1,7 @@
 //! Turns: what is known of the one that runs, and its end.
+//!
+//! A result ends a turn, not the run. Owns what ends with it: texts being written, calls of the main conversation without a
+//! result, answered forms. What sub-agents do goes on.
 
 use countersign_wire::route::Route;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,6 @@
 //! Lines in the person's name that the agent prints: results of tools, echoes, injected texts.
+//!
+//! Owns how they are told apart. Only an echo is a person's message; everything else says what it is.
 
 use countersign_wire::route::Route;
 
@@ -33,9 +35,13 @@ impl Fold {
                 for block in blocks.iter().filter(is_result) {
                     self.tool_result(&speaker, &glance, block, results == 1);
                 }
-                if results == 0 {
-                    let (text, _) = super::prompts::words(&content);
+                let (text, attachments) = super::prompts::words(&content);
+                if results == 0 || !text.is_empty() {
                     self.injected(&speaker, &glance, &content, &text);
+                } else if attachments > 0 {
+                    let place = self.place_under(&speaker);
+                    let text = format!("{attachments} attachments");
+                    self.notice(place, Level::Info, NoticeKind::Injected, "user", &text);
                 }
             }
         }

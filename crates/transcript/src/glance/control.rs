@@ -1,4 +1,7 @@
 //! Control lines: what the agent asks, what the host asks, and the answers of either.
+//!
+//! One struct a direction rather than one a subtype: the subtype is known from the route, and a field that is not of it is
+//! simply absent.
 
 use countersign_wire::Json;
 use serde::Deserialize;
@@ -70,8 +73,6 @@ pub(crate) struct RequestLine {
 pub(crate) struct RequestGlance {
     #[serde(deserialize_with = "lenient")]
     pub(crate) mode: Option<String>,
-    #[serde(deserialize_with = "lenient")]
-    pub(crate) model: Option<String>,
 }
 
 /// A `control_response` of either side.

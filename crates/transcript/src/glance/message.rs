@@ -1,4 +1,6 @@
 //! Messages of either role, and the end of a turn.
+//!
+//! A block that cannot be read costs that block. Inputs and structured results stay JSON text.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,7 @@
-//! Pieces of a message that is being written. By far the most lines are these, so nothing here is copied without need.
+//! Pieces of a message that is being written.
+//!
+//! By far the most lines are these, so nothing is copied without need. They are read strictly: one that does not fit is
+//! shown as such.
 
 use std::borrow::Cow;
 

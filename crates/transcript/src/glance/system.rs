@@ -1,4 +1,6 @@
 //! What the CLI tells about itself.
+//!
+//! Only what is shown or changes an entry. Numbers are floats on the wire (a delay may be 581.259) and are read as such.
 
 use serde::Deserialize;
 

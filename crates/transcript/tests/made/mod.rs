@@ -1,6 +1,8 @@
 //! Sessions that are made up: any line after any other.
 //!
 //! Owns the vocabulary. Ids come from small sets, so that results find calls, answers find questions, and some find none.
+#![allow(dead_code, reason = "each test binary uses its own part of it")]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use countersign_journal::{Exit, KeeperEvent, Kind, ProcessName};
 use countersign_transcript::body::Standing;

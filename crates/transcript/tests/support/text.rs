@@ -1,4 +1,6 @@
-//! Entries and totals as text, for snapshots.
+//! Entries and totals as text, for snapshots and for looking things up in tests.
+//!
+//! Owns the layout alone. Everything an entry says is in it, in an order that does not change.
 
 use std::fmt::Write;
 
