@@ -1,6 +1,7 @@
 //! `cargo xtask test`: fetches, builds once, runs the suites, prints the summary. A suite never stops
 //! the ones after it; only the build does, since nothing can run without it.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -32,6 +33,10 @@ pub(crate) fn command(
     format: Format,
 ) -> anyhow::Result<bool> {
     let selected = suites::select(wish.suites)?;
+    if wish.rounds.is_some() {
+        // Those of an earlier run must not stand among the new ones; there may be none.
+        let _ = std::fs::remove_file(figures(workspace));
+    }
     let budget = Budget::read(&workspace.root)?;
     let started = Instant::now();
     let fetched = fetch_for(workspace, &selected);
@@ -178,6 +183,23 @@ fn work(
         }
         Work::FuzzSeeds => fuzz::seeds(workspace, report),
     }
+}
+
+/// What tells the fault suite how many rounds it has, and where its figures go.
+fn rounds_env(workspace: &Workspace, rounds: Option<u32>) -> Vec<(&'static str, String)> {
+    let Some(rounds) = rounds else {
+        return Vec::new();
+    };
+    let figures = figures(workspace).to_string_lossy().into_owned();
+    vec![
+        ("FAULTS_ROUNDS", rounds.to_string()),
+        ("FAULTS_FIGURES", figures),
+    ]
+}
+
+/// Where the tests of rounds leave their figures, one line each.
+fn figures(workspace: &Workspace) -> PathBuf {
+    workspace.root.join("target/faults.ndjson")
 }
 
 /// What tells the fault suite how many rounds it has, and where its figures go.

@@ -40,6 +40,8 @@ pub(crate) struct Lines {
     /// From here to `start` the buffer is not hashed yet.
     unhashed: usize,
     chain: Option<Chain>,
+    /// Nothing behind this place is read: its writer may take it back.
+    bound: Option<u64>,
 }
 
 impl Lines {
@@ -52,6 +54,7 @@ impl Lines {
             offset: 0,
             unhashed: 0,
             chain: None,
+            bound: None,
         }
     }
 
@@ -59,6 +62,40 @@ impl Lines {
     pub(crate) fn hashing(mut self) -> Self {
         self.chain = Some(Chain::default());
         self
+    }
+
+    /// Reads up to this place only, which is the end of a line. What was read behind it is forgotten.
+    pub(crate) fn set_bound(&mut self, bound: Option<u64>) -> io::Result<()> {
+        self.bound = bound.filter(|_| self.source.is_plain());
+        let Some(bound) = self.bound else {
+            return Ok(());
+        };
+        let kept = bound.saturating_sub(self.offset);
+        if kept < (self.end - self.start) as u64 {
+            // Less than what the buffer holds, so it fits.
+            self.end = self.start + kept as usize;
+            self.source.go_to(self.offset + kept)?;
+        }
+        Ok(())
+    }
+
+    /// Reads on behind what is there. 0: that is all for now.
+    fn fill(&mut self) -> io::Result<usize> {
+        self.make_room();
+        let mut room = self.buffer.len() - self.end;
+        if let Some(bound) = self.bound {
+            let at = self.offset + (self.end - self.start) as u64;
+            let left = bound.saturating_sub(at);
+            room = room.min(usize::try_from(left).unwrap_or(usize::MAX));
+        }
+        let read = match room {
+            0 => 0,
+            room => self
+                .source
+                .read(&mut self.buffer[self.end..self.end + room])?,
+        };
+        self.end += read;
+        Ok(read)
     }
 
     /// Where the next line begins.
@@ -126,15 +163,12 @@ impl Lines {
             if looked >= BUFFER && looked > most {
                 return Ok(Piece::Long(self.start..self.end));
             }
-            self.make_room();
-            let read = self.source.read(&mut self.buffer[self.end..])?;
-            if read == 0 {
+            if self.fill()? == 0 {
                 self.forget_unfinished(self.offset)?;
                 return Ok(Piece::End {
                     behind: looked as u64,
                 });
             }
-            self.end += read;
         }
     }
 
@@ -152,13 +186,10 @@ impl Lines {
             }
             see(fresh);
             self.advance(self.end - self.start);
-            self.make_room();
-            let read = self.source.read(&mut self.buffer[self.end..])?;
-            if read == 0 {
+            if self.fill()? == 0 {
                 self.forget_unfinished(begin)?;
                 return Ok(None);
             }
-            self.end += read;
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -46,9 +46,9 @@ impl Spec {
         Self {
             session: order.session.clone(),
             generation: order.generation,
-            run: order.run.clone(),
+            run: absolute(&order.run),
             argv: std::iter::once(program).chain(args).collect(),
-            cwd: order.cwd.to_string_lossy().into_owned(),
+            cwd: absolute(&order.cwd).to_string_lossy().into_owned(),
             env: order
                 .env
                 .iter()
@@ -85,13 +85,18 @@ impl Spec {
     }
 }
 
+/// The keeper leaves the host's folder, so a path must not depend on it.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
 impl Secrets {
     pub(crate) fn of(order: &Order) -> Self {
         Self {
             token: order.token.clone(),
             program: order.program.clone(),
             args: order.args.iter().map(|arg| arg.value().clone()).collect(),
-            cwd: order.cwd.clone().into_os_string(),
+            cwd: absolute(&order.cwd).into_os_string(),
             env: order.env.clone(),
         }
     }

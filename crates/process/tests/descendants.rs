@@ -25,6 +25,7 @@ fn in_a_process_of_its_own(role: &str) -> String {
 }
 
 /// Starts the script and waits until so many processes descend from this one.
+#[expect(clippy::zombie_processes, reason = "what is tested reaps it")]
 fn start(script: &str, count: usize) {
     become_subreaper().unwrap();
     Command::new("/bin/sh")

@@ -79,37 +79,62 @@ impl Case {
     }
 }
 
+/// Who appends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Bare,
+    Journal,
+    Sqlite(Sync),
+}
+
+impl Side {
+    const ALL: [Self; 4] = [
+        Self::Bare,
+        Self::Journal,
+        Self::Sqlite(Sync::Normal),
+        Self::Sqlite(Sync::Off),
+    ];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Bare => "bare",
+            Self::Journal => "journal",
+            Self::Sqlite(Sync::Normal) => "sqlite",
+            Self::Sqlite(Sync::Off) => "sqlite unsynced",
+        }
+    }
+}
+
 pub(crate) fn measure(dir: &Path, size: &Size) -> anyhow::Result<()> {
-    for round in 1..=size.append_rounds {
-        eprintln!("append: round {round} of {}", size.append_rounds);
+    for round in 0..size.append_rounds as usize {
+        eprintln!("append: round {} of {}", round + 1, size.append_rounds);
         for case in CASES {
             let line = Line::new(case.length);
-            let payload = line.payload();
             let batches = case.batches(size.append_bytes, size.append_records);
-            // One transaction a record is slow enough to be timed with fewer of them.
-            let few = match case.batch {
-                Batch::One => (batches / 4).max(2),
-                Batch::PipeRead => batches,
-            };
-            tell(
-                case,
-                "bare",
-                batches,
-                fresh(dir, |dir| bare(dir, case, payload, batches))?,
-            )?;
-            tell(
-                case,
-                "journal",
-                batches,
-                fresh(dir, |dir| ours(dir, case, payload, batches))?,
-            )?;
-            for (side, sync) in [("sqlite", Sync::Normal), ("sqlite unsynced", Sync::Off)] {
-                let took = fresh(dir, |dir| sqlite(dir, sync, case, payload, few))?;
-                tell(case, side, few, took)?;
+            // Each begins in its turn: who comes behind SQLite finds another disk than who comes before it.
+            for turn in 0..Side::ALL.len() {
+                let side = Side::ALL[(round + turn) % Side::ALL.len()];
+                one(dir, case, side, line.payload(), batches)?;
             }
         }
     }
     Ok(())
+}
+
+fn one(dir: &Path, case: Case, side: Side, payload: &[u8], batches: u64) -> anyhow::Result<()> {
+    // One transaction a record is slow enough to be timed with fewer of them.
+    let batches = match (side, case.batch) {
+        (Side::Sqlite(_), Batch::One) => (batches / 4).max(2),
+        _ => batches,
+    };
+    let dir = tempfile::tempdir_in(dir).context("no folder for the run")?;
+    let dir = dir.path();
+    let took = match side {
+        Side::Bare => bare(dir, case, payload, batches),
+        Side::Journal => ours(dir, case, payload, batches),
+        Side::Sqlite(sync) => sqlite(dir, sync, case, payload, batches),
+    };
+    tell(case, side.word(), batches, took?)
 }
 
 fn tell(case: Case, side: &'static str, batches: u64, took: Took) -> anyhow::Result<()> {
@@ -134,12 +159,6 @@ fn time(work: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<Took> {
         wall: began.elapsed(),
         cpu: usage::own_cpu() - cpu,
     })
-}
-
-/// Runs one side in a folder of its own, which is gone afterwards.
-fn fresh(dir: &Path, side: impl FnOnce(&Path) -> anyhow::Result<Took>) -> anyhow::Result<Took> {
-    let dir = tempfile::tempdir_in(dir).context("no folder for the run")?;
-    side(dir.path())
 }
 
 /// The same bytes, made beforehand.

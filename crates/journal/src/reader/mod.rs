@@ -252,7 +252,9 @@ impl Reader {
             };
             let number = current.number;
             let offset = current.lines.offset();
-            let piece = current.lines.next(most);
+            let bound = self.limit.filter(|limit| limit.seg == number);
+            let bound = current.lines.set_bound(bound.map(|limit| limit.off));
+            let piece = bound.and_then(|()| current.lines.next(most));
             match piece.map_err(|error| self.fail(number, error))? {
                 Piece::Line(line) => return Ok(self.take(line, offset)),
                 Piece::Long(begin) => {

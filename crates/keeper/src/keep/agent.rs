@@ -9,11 +9,11 @@ use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
 
 use countersign_journal::SpawnedAgent;
-use countersign_process::{Marker, Signal, be_killed_with_parent, signal, started};
+use countersign_process::{Marker, be_killed_with_parent, started};
 use rustix::fs::Mode;
 use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
 use rustix::process::{
-    Pid, Signal as Number, WaitOptions, WaitStatus, kill_process_group, umask, wait,
+    Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, umask, wait,
 };
 
 use crate::spec::Secrets;
@@ -77,20 +77,25 @@ impl Agent {
         !self.is_reaped
     }
 
-    /// SIGTERM to its group. Nobody else can have the number of the group before the agent is reaped.
+    /// SIGTERM to its group.
     pub(crate) fn terminate(&self) {
-        let pid = i32::try_from(self.name.pid).ok().and_then(Pid::from_raw);
-        if let (Some(pid), false) = (pid, self.is_reaped) {
-            // It may have ended a moment ago; then there is nothing to do.
-            let _ = kill_process_group(pid, Number::TERM);
+        if let Some(pid) = self.pid() {
+            // It may have ended a moment ago; then there is nothing to do. So with SIGKILL.
+            let _ = kill_process_group(pid, Signal::TERM);
         }
     }
 
     /// SIGKILL to it alone.
     pub(crate) fn kill(&self) {
-        if !self.is_reaped {
-            signal(self.name.pid, self.name.started, Signal::Kill);
+        if let Some(pid) = self.pid() {
+            let _ = kill_process(pid, Signal::KILL);
         }
+    }
+
+    /// Its number, which no other process or group can have before it is reaped, and only this process reaps it.
+    fn pid(&self) -> Option<Pid> {
+        let pid = i32::try_from(self.name.pid).ok().and_then(Pid::from_raw);
+        pid.filter(|_| !self.is_reaped)
     }
 
     /// Reaps whatever has ended: orphans that came to us, and the agent, whose status is returned.

@@ -28,13 +28,11 @@ impl Keeper {
     pub(super) fn on_signals(&mut self) {
         if self.signals.take() {
             let parent = rustix::process::getppid().map(|pid| pid.as_raw_pid().unsigned_abs());
-            let is_orphan = self.facts.guard.is_some() && parent != self.facts.guard;
-            let why = if is_orphan {
-                "the guard is gone"
+            if self.facts.guard.is_some() && parent != self.facts.guard {
+                self.end_unguarded();
             } else {
-                "signal"
-            };
-            self.end(EndPlan::Gentle, why);
+                self.end(EndPlan::Gentle, "signal");
+            }
         }
         if let Some(status) = self.agent.reap() {
             self.on_exit(status);
@@ -48,6 +46,13 @@ impl Keeper {
         }
         if let Some(step) = self.plan.ask(plan, self.in_turn, clock::boot()) {
             self.why_end = Some(why.to_owned());
+            self.take(step);
+        }
+    }
+
+    fn end_unguarded(&mut self) {
+        if let Some(step) = self.plan.hurry(clock::boot()) {
+            self.why_end = Some("the guard is gone".to_owned());
             self.take(step);
         }
     }
@@ -125,7 +130,7 @@ impl Keeper {
 
     /// Records the exit, tells everybody, and leaves.
     pub(super) fn finish(mut self) -> ExitCode {
-        let Phase::Draining { exit, .. } = std::mem::replace(&mut self.phase, Phase::Live) else {
+        let Phase::Draining { exit, .. } = std::mem::replace(&mut self.phase, Phase::Gone) else {
             return ExitCode::FAILURE;
         };
         let is_recorded = self.record_exit(&exit);

@@ -81,6 +81,8 @@ enum Phase {
         exit: Exit,
         until: Duration,
     },
+    /// Its exit is recorded. Nothing comes behind that.
+    Gone,
 }
 
 /// Nothing can be written.
@@ -226,7 +228,7 @@ impl Keeper {
     fn next_due(&self) -> Option<Duration> {
         let draining = match &self.phase {
             Phase::Draining { until, .. } => Some(*until),
-            Phase::Live => None,
+            Phase::Live | Phase::Gone => None,
         };
         let clients = self.clients.iter().filter_map(Client::until);
         [
@@ -267,6 +269,9 @@ impl Keeper {
 
     /// Records something that happened. On a full disk it takes of the room that is kept.
     fn record(&mut self, event: &KeeperEvent) {
+        if matches!(self.phase, Phase::Gone) {
+            return;
+        }
         let mut tried = Err(Trouble::Full(0));
         if self.paused.is_none() {
             self.book.push_event(event);

@@ -68,21 +68,7 @@ pub(super) fn open(start: Start) -> Result<Keeper, NotOpened> {
         .ok_or_else(|| NotOpened::new(Why::Busy, "an agent of an earlier start still runs"))?;
 
     let (mut book, last_n, epoch) = open_journal(&start, &spec)?;
-    let listening =
-        Listening::bind(&spec.run, start.folder.path()).map_err(failed("the socket"))?;
-    let facts = Facts {
-        session: spec.session.clone(),
-        generation: start.generation,
-        guard: start.guard,
-        run: spec.run.clone(),
-        token: secrets.token.clone(),
-    };
-    let keeper_json = facts.keeper_json(&listening, &start.habits);
-    start
-        .folder
-        .write_keeper_json(&keeper_json)
-        .map_err(failed("keeper.json"))?;
-
+    let (listening, facts) = listen(&start, &spec, &secrets)?;
     let (agent, pipes) = match Agent::spawn(&secrets, &spec.marker, start.umask, agent_lock) {
         Ok(spawned) => spawned,
         Err(error) => return Err(cannot_spawn(book, error)),
@@ -177,6 +163,22 @@ fn open_journal(start: &Start, spec: &Spec) -> Result<(Book, u64, u64), NotOpene
         .sync()
         .map_err(failed("the session's folder"))?;
     Ok((book, carried.last_n, carried.epoch))
+}
+
+/// Binds the socket and says in the folder where it is.
+fn listen(start: &Start, spec: &Spec, secrets: &Secrets) -> Result<(Listening, Facts), NotOpened> {
+    let folder = &start.folder;
+    let listening = Listening::bind(&spec.run, folder.path()).map_err(failed("the socket"))?;
+    let facts = Facts {
+        session: spec.session.clone(),
+        generation: start.generation,
+        guard: start.guard,
+        run: spec.run.clone(),
+        token: secrets.token.clone(),
+    };
+    let told = folder.write_keeper_json(&facts.keeper_json(&listening, &start.habits));
+    told.map_err(failed("keeper.json"))?;
+    Ok((listening, facts))
 }
 
 /// Which run of the machine this is; empty where the system has no name for it.

@@ -34,7 +34,8 @@ pub(crate) fn peer(_: &UnixStream) -> io::Result<Peer> {
 }
 
 /// Whether this peer may say hello. `descends` tells whether a process descends from the keeper or its guard; what it
-/// cannot tell counts against the peer.
+/// cannot tell counts against the peer. (So does a `/proc` that hides the processes of others, `hidepid=2`: the parents of
+/// a host are then not to be seen.)
 pub(crate) fn admit(
     peer: Peer,
     uid: u32,

@@ -8,6 +8,9 @@ use std::time::Duration;
 use crate::order::Graces;
 use crate::protocol::EndPlan;
 
+/// How long an agent has at most once nobody guards it.
+const UNGUARDED: Duration = Duration::from_secs(1);
+
 /// A step. Later ones are harder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
@@ -69,6 +72,16 @@ impl Plan {
             EndPlan::Kill => Step::Kill,
         };
         (self.step() < Some(first)).then(|| self.enter(first, now))
+    }
+
+    /// The guard is gone: if this process were killed now, nobody would end the agent. There is a moment for SIGTERM, in
+    /// which it can write down its conversation, and no more.
+    pub(crate) fn hurry(&mut self, now: Duration) -> Option<Step> {
+        let step = self.ask(EndPlan::Quick, false, now);
+        if let Some((Step::Terminate, Some(until))) = &mut self.now {
+            *until = (*until).min(now + UNGUARDED);
+        }
+        step
     }
 
     /// The turn is over.
@@ -160,6 +173,20 @@ mod tests {
         let mut ended = plan(true);
         ended.ask(EndPlan::Gentle, true, at(0));
         assert_eq!(ended.turn_ended(at(5)), Some(Step::Stdin));
+    }
+
+    #[test]
+    fn without_a_guard_there_is_a_moment_for_sigterm_and_no_more() {
+        let mut late = plan(false);
+        late.ask(EndPlan::Gentle, true, at(0));
+        assert_eq!(late.hurry(at(500)), Some(Step::Terminate));
+        assert_eq!(late.until(), Some(at(1_500)));
+        assert_eq!(late.tick(at(1_500)), Some(Step::Kill));
+        assert_eq!((late.hurry(at(1_600)), late.until()), (None, None));
+        let mut terminated = plan(false);
+        terminated.ask(EndPlan::Quick, true, at(0));
+        assert_eq!(terminated.hurry(at(100)), None);
+        assert_eq!(terminated.until(), Some(at(1_100)));
     }
 
     #[test]

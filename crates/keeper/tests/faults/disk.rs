@@ -101,8 +101,9 @@ fn a_full_disk_holds_the_agent_up_and_loses_nothing() {
         &json!({"reserve": true}),
     );
     assert_eq!(host.until("ok")["ref"]["answer"], denied.as_str());
-    let heard = stage.witness(1).lines_heard();
-    assert_eq!(heard.len(), 2, "the message and the denial: {heard:?}");
+    wait::until("message and denial are heard, and nothing else", || {
+        stage.witness(1).lines_heard().len() == 2
+    });
     let shown = stage.journal().entries.len();
     let out = stage.witness(1).out.len();
 

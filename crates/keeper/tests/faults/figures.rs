@@ -54,11 +54,13 @@ impl Figures {
         self.slowest = self.slowest.max(time);
     }
 
-    /// The agent went on where it was, or began again under the same id.
-    pub(crate) fn went_on(&mut self, afresh: bool) {
-        match afresh {
-            true => self.afresh += 1,
-            false => self.resumed += 1,
+    /// How the next agent was started: it went on where the last one was, or began again under the same id. Nothing if
+    /// none had to be.
+    pub(crate) fn went_on(&mut self, flag: Option<&str>) {
+        match flag {
+            Some("--resume") => self.resumed += 1,
+            Some(_) => self.afresh += 1,
+            None => {}
         }
     }
 

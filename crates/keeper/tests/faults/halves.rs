@@ -59,7 +59,8 @@ fn half_a_message_of_a_host_that_died_reaches_nobody() {
     assert_eq!(stage.witness(1).heard, b"");
     host.write(whole.as_bytes());
     host.until("ok");
-    assert_eq!(stage.witness(1).lines_heard().len(), 1);
+    // Written, and to be read by the agent.
+    wait::until("it is heard", || stage.witness(1).lines_heard().len() == 1);
 }
 
 #[test]
@@ -100,6 +101,21 @@ fn a_line_that_the_agent_has_half_of_when_the_host_dies_comes_to_its_end_once() 
         stage.witness(1).lines_heard().len() == 5
     });
     stage.assert_kept(Extent::Whole, "after the slow reader");
+}
+
+/// The agent dies in the middle of a line: the piece is kept as one, and is no message.
+#[test]
+fn half_a_line_of_an_agent_that_died_is_kept_as_a_piece() {
+    let mut dice = Dice::of("half a frame");
+    let stage = Stage::scripted("turn\n  say \"So far.\"\n  crash mid-line\n", &mut dice);
+    let (mut host, _) = begin(&stage);
+    host.put(&json!({"n":1}), &raw::user(&dice.uuid(), "m0"), &json!({}));
+    let gone = host.until("gone");
+    assert_eq!(gone["exit"]["signal"], 9, "{gone}");
+    let journal = stage.journal();
+    let pieces = journal.of(1, countersign_journal::Kind::AgentPiece);
+    assert_eq!(pieces.count(), 1);
+    stage.assert_kept(Extent::Whole, "with half a line");
 }
 
 /// A writer that was killed in the middle of a record leaves a beginning of one. The next one cuts it.

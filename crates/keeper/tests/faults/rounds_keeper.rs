@@ -172,7 +172,7 @@ fn goes_on(stage: &Stage, messages: &[Message], tree: &[Process], figures: &mut 
     assert!(left.is_empty(), "of the generation before: {left:#?}");
     stage.assert_kept(Extent::Whole, "after the recovery");
     assert_chain_holds(stage);
-    figures.went_on(how["started"] == "--session-id");
+    figures.went_on(how["started"].as_str());
 }
 
 /// An agent that dies before anybody has said something to it has stored no conversation to go on with.
@@ -223,6 +223,15 @@ mod scripted {
     fn the_keeper_is_killed() {
         let count = wait::share(5, 4);
         rounds("keeper, scripted", CLI, Victim::Keeper, SOON, count);
+    }
+
+    /// It ignores whatever may be ignored, and so do its children.
+    #[test]
+    fn whoever_is_killed_an_agent_that_does_not_want_to_end_is_ended() {
+        let cli = Cli::Scripted(scenes::STUBBORN);
+        rounds("keeper, stubborn agent", cli, Victim::Keeper, SOON, 1);
+        rounds("guard, stubborn agent", cli, Victim::Guard, SOON, 1);
+        rounds("agent, stubborn agent", cli, Victim::Agent, SOON, 1);
     }
 
     #[test]

@@ -73,6 +73,25 @@ turn always
   say "Done: ${prompt}."
 "#;
 
+/// Ends by nothing but force, and leaves children that do the same: one that starts others all the time, and one that has
+/// left everything behind by which it could be known, but for who started it.
+pub(crate) const STUBBORN: &str = r#"
+ignore eof
+ignore sigterm
+ignore sigint
+ignore sighup
+default interrupt off
+turn always when "go on"
+  say "I go on."
+turn always
+  spawn detached "trap '' TERM INT HUP; while :; do sleep 600 & sleep 0.02; done"
+  spawn detached "env -i setsid sh -c 'sleep 600; : ${cwd}'"
+  flood 40 80
+  tool Bash {"command":"echo ${prompt} >> ran.log","description":"Leave a mark"}
+  flood 40 80
+  say "Done: ${prompt}."
+"#;
+
 /// The tool takes its time, so that it can be killed while it runs.
 pub(crate) const SLOW_TOOL: &str = r#"
 turn always when "go on"

@@ -66,7 +66,7 @@ fn asks_again(stage: &Stage, messages: &[crate::orders::Message], figures: &mut 
     let mut host = stage.host(&orders);
     let attached = host.until("attached");
     assert_eq!(attached["open"].as_array().map(Vec::len), Some(0));
-    figures.went_on(attached["started"] == "--session-id");
+    figures.went_on(attached["started"].as_str());
     host.until("question");
     host.kill();
     assert!(stage.case().fates().len() > before);

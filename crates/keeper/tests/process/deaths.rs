@@ -13,7 +13,9 @@ const TREE: &str = r#"trap '' TERM
     echo ready; while :; do sleep 300; done"#;
 
 fn started_tree(habits: &Habits) -> (Stage, countersign_keeper::Started, u32) {
-    let stage = Stage::with(TREE, habits);
+    let mut stage = Stage::with(TREE, habits);
+    // Longer than any test here may take.
+    stage.order.graces = countersign_keeper::Graces::default();
     let started = stage.start();
     stage.until_journalled("a ready");
     until("five processes", || stage.agents_processes() >= 5);
@@ -61,7 +63,7 @@ fn a_killed_keeper_takes_everything_with_it() {
 fn a_killed_guard_makes_the_keeper_end_the_agent() {
     let (stage, started, _) = started_tree(&Habits::default());
     kill(started.guard, Signal::KILL);
-    until_nothing_is_left(&stage, Duration::from_secs(4));
+    until_nothing_is_left(&stage, Duration::from_secs(2));
     until("the keeper", || !lives(started.keeper));
     assert!(matches!(
         look(&stage.session()).unwrap(),

@@ -104,6 +104,42 @@ fn a_full_disk_pauses_the_agent_and_loses_nothing() {
     assert!(journal.contains(&r#"k {"event":"resumed"}"#.to_owned()));
 }
 
+/// Needs no mount: a limit on the length of files makes a write short in the middle of a record.
+#[test]
+fn a_write_that_is_cut_short_is_taken_back_and_done_again() {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    let stage = Stage::new(
+        r#"while ! [ -e go ]; do sleep 0.01; done
+           seq -f '%.0f xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' 1 5000
+           echo done; read line"#,
+    );
+    let started = stage.start();
+    let keeper = Pid::from_raw(started.keeper.try_into().unwrap());
+    let limit = |current| {
+        let maximum = None;
+        prlimit(keeper, Resource::Fsize, Rlimit { current, maximum }).unwrap()
+    };
+    let mut host = stage.own(1);
+    limit(Some(100_001));
+    std::fs::write(stage.work("go"), "").unwrap();
+    // 27 is EFBIG.
+    assert_eq!(host.hear(), FromKeeper::Paused { errno: 27 });
+    let length = std::fs::metadata(stage.session().join("journal/000001.j")).unwrap();
+    assert!(length.len() <= 100_001);
+    limit(None);
+    assert_eq!(host.hear(), FromKeeper::Resumed);
+    stage.until_journalled("a done");
+    let journal = stage.journal();
+    let lines: Vec<_> = journal
+        .iter()
+        .filter_map(|one| one.strip_prefix("a ")?.strip_suffix("xxxx"))
+        .collect();
+    assert_eq!(lines.len(), 5_000);
+    for (n, line) in lines.iter().enumerate() {
+        assert!(line.starts_with(&format!("{} ", n + 1)), "{n}: {line}");
+    }
+}
+
 #[test]
 fn an_agent_that_ends_on_a_full_disk_has_its_exit_recorded() {
     let stage = Stage::new("while ! [ -e go ]; do sleep 0.01; done; exit 5");

@@ -165,6 +165,23 @@ fn an_agent_that_ends_by_itself_is_recorded_with_what_it_left() {
 }
 
 #[test]
+fn nothing_is_recorded_behind_the_exit_even_if_a_host_leaves_then() {
+    let stage = Stage::new("sleep 300");
+    let started = stage.start();
+    let mut host = stage.own(1);
+    // So many refusals that are not read fill the socket: the keeper waits a moment to say good-bye.
+    for _ in 0..6_000 {
+        host.put(Ref::N(9), "{}");
+    }
+    end(&mut host, EndPlan::Kill);
+    stage.until_journalled(r#"k {"event":"exit""#);
+    drop(host);
+    until("the end", || !lives(started.guard));
+    let journal = stage.journal();
+    assert!(journal.last().unwrap().starts_with(r#"k {"event":"head""#));
+}
+
+#[test]
 fn what_did_not_reach_the_agent_is_listed_in_its_exit() {
     let stage = Stage::new("sleep 300");
     stage.start();

@@ -232,16 +232,18 @@ impl Host {
         });
     }
 
+    /// All of it in one write: a keeper that refuses the first part cuts the connection.
     pub(crate) fn put(&mut self, reference: Ref, line: &str) {
-        self.say(&ToKeeper::Put {
+        let put = ToKeeper::Put {
             reference,
             len: line.len() + 1,
             d: None,
             masked_len: None,
             reserve: false,
-        });
-        self.stream.write_all(line.as_bytes()).unwrap();
-        self.stream.write_all(b"\n").unwrap();
+        };
+        let put = serde_json::to_string(&put).unwrap();
+        let all = format!("{put}\n{line}\n");
+        self.stream.write_all(all.as_bytes()).unwrap();
     }
 
     pub(crate) fn answer(&mut self, request_id: &str) {
