@@ -126,7 +126,7 @@ impl Reader {
         if current.lines.is_cut().map_err(fail)? {
             return self.rewind();
         }
-        let mut next = Upcoming::of(dir, current.number + 1)?;
+        let mut next = Upcoming::of(dir, current.number.saturating_add(1))?;
         if next.is_none() && !current.looked_far {
             next = later(dir, current.number)?;
         }

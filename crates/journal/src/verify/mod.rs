@@ -207,8 +207,8 @@ impl Check {
         if previous.torn > 0 {
             return Err(Fault::new(end, What::TornTail).into());
         }
-        let next = Cursor::new(end.generation, end.seq + 1);
-        if number != previous.number + 1 || header.first_seq > next.seq {
+        let next = Cursor::new(end.generation, end.seq.saturating_add(1));
+        if number != previous.number.saturating_add(1) || header.first_seq > next.seq {
             return Err(Fault::new(next, What::Cut).into());
         }
         if header.session != self.session || header.generation < end.generation {
@@ -269,7 +269,11 @@ impl Check {
         }
         let from = self.verdict.sealed.unwrap_or(Cursor::START);
         Err(if *at > end {
-            Fault::new(Cursor::new(end.generation, end.seq + 1), What::Cut).into()
+            Fault::new(
+                Cursor::new(end.generation, end.seq.saturating_add(1)),
+                What::Cut,
+            )
+            .into()
         } else {
             Fault::new(*at, What::Between { from }).into()
         })
@@ -286,7 +290,7 @@ fn unreadable(number: u32, after: Cursor, path: &Path, error: std::io::Error) ->
     match error.kind() {
         // The decoder's words for bytes that are not its own.
         InvalidData | Other | UnexpectedEof => {
-            let next = Cursor::new(after.generation, after.seq + 1);
+            let next = Cursor::new(after.generation, after.seq.saturating_add(1));
             Fault::new(next, What::Unreadable { segment: number }).into()
         }
         _ => Stop::Error(ReadError::io(path, error)),

@@ -172,7 +172,7 @@ impl<'a> Walk<'a> {
         let skip = usize::try_from(begin.saturating_sub(self.range_start)).unwrap_or(0);
         let skip = skip.min(self.found.len());
         let (place, difference) = marks::compare(marked, &self.found[skip..])?;
-        let seq = self.range_start + (skip + place) as u64;
+        let seq = self.range_start.saturating_add((skip + place) as u64);
         let what = match difference {
             Difference::Changed => What::Changed,
             Difference::Cut => What::Cut,

@@ -134,8 +134,14 @@ impl Writer {
     }
 
     fn append(&mut self, keep_reserve: bool) -> Result<Tail, AppendError> {
-        if self.is_broken {
-            let source = io::Error::other("an earlier write could not be taken back");
+        let trouble = match (self.is_broken, self.sync_failed) {
+            (true, _) => Some("an earlier write could not be taken back"),
+            // What the system dropped then, nobody knows; nothing may stand behind it.
+            (_, true) => Some("an earlier sync failed"),
+            _ => None,
+        };
+        if let Some(trouble) = trouble {
+            let source = io::Error::other(trouble);
             return Err(AppendError::Broken { source });
         }
         if self.stage.is_empty() {

@@ -66,7 +66,7 @@ impl Writer {
         let header = Header {
             session: session.to_owned(),
             generation,
-            first_seq: carried.seq + 1,
+            first_seq: carried.seq.saturating_add(1),
             previous,
         };
         let writer = Self::begin(disk, dir, number, &header, carried.seq, limits)?;

@@ -164,7 +164,7 @@ impl Stage {
             // Grown by doubling, a long line would take twice its length.
             self.text.reserve_exact(needed);
         }
-        self.seq += 1;
+        self.seq = self.seq.saturating_add(1);
         if at > self.at || self.at_text.is_empty() {
             self.at = self.at.max(at);
             self.at_text.clear();

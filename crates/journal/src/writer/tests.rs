@@ -314,8 +314,12 @@ fn a_failed_sync_is_never_tried_again() {
     assert!(matches!(writer.sync(), Err(SyncError::FailedBefore)));
     assert!(disk.calls().is_empty());
     assert_eq!(writer.synced(), 1);
-    let rolled = writer.roll(3, &carried());
-    assert!(matches!(rolled, Err(RollError::Sync(_))));
+    assert!(writer.roll(3, &carried()).is_err());
+    // Nor is anything written behind what may be lost.
+    writer.push(3, Kind::Agent, b"three");
+    let appended = writer.commit();
+    assert!(matches!(appended, Err(AppendError::Broken { .. })));
+    assert!(disk.calls().is_empty());
 }
 
 #[test]

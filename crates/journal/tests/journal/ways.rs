@@ -195,3 +195,30 @@ fn a_number_counts_only_with_its_line() {
     let (_, carried) = journal(dir.path(), 2);
     assert_eq!(carried.last_n, 2);
 }
+
+#[test]
+fn what_its_writer_takes_back_is_not_kept_by_a_reader_with_a_limit() {
+    use std::os::unix::fs::FileExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let (mut writer, _) = journal(dir.path(), 1);
+    writer.push(1, Kind::Agent, b"one");
+    let first = writer.commit().unwrap();
+    // Whole records of a write that came out short, before they are taken back.
+    let segment = dir.path().join("000001.j");
+    let segment = std::fs::OpenOptions::new()
+        .write(true)
+        .open(segment)
+        .unwrap();
+    segment
+        .write_all_at(b"2 1 a taken back\n3 1 a ta", first.off)
+        .unwrap();
+    let mut reader = Reader::open(dir.path()).unwrap();
+    reader.set_limit(Some(first));
+    assert_eq!(texts(&mut reader), ["a one"]);
+    segment.set_len(first.off).unwrap();
+    writer.push(1, Kind::Stderr, b"something longer");
+    writer.push(1, Kind::Agent, b"two");
+    let tail = writer.commit().unwrap();
+    reader.set_limit(Some(tail));
+    assert_eq!(texts(&mut reader), ["e something longer", "a two"]);
+}

@@ -74,12 +74,19 @@ pub(super) struct Lines {
     given: usize,
     /// The journal said that the agent has ended.
     has_ended: bool,
+    generation: u32,
 }
 
 impl Lines {
     /// From where `reader` stands.
-    pub(super) fn new(reader: Reader, state: Arc<State>, ending: Arc<Ending>) -> Self {
+    pub(super) fn new(
+        reader: Reader,
+        generation: u32,
+        state: Arc<State>,
+        ending: Arc<Ending>,
+    ) -> Self {
         Self {
+            generation,
             reader,
             state,
             ending,
@@ -112,7 +119,13 @@ impl Lines {
             match self.reader.next().map_err(io::Error::other)? {
                 Step::Record(record) => {
                     let (line, ending) = (&mut self.line, &self.ending);
-                    match taken(&record, line, ending) {
+                    let taken = taken(&record, line, ending);
+                    if self.reader.generation() != self.generation {
+                        // The agent of a later start: not ours.
+                        self.line.clear();
+                        return Err(broken(&Over::Lost("the agent was started anew".to_owned())));
+                    }
+                    match taken {
                         Taken::Line => {
                             self.given = 0;
                             return Ok(true);
@@ -153,6 +166,7 @@ fn taken(record: &Record<'_>, line: &mut Vec<u8>, ending: &Ending) -> Taken {
                 ending.ended(&exit);
                 Taken::End
             }
+            Ok(KeeperEvent::Lost { .. }) => Taken::End,
             _ => Taken::Nothing,
         },
         _ => Taken::Nothing,
@@ -182,6 +196,11 @@ impl AsyncRead for Lines {
                             level.reader = Some(context.waker().clone());
                             Poll::Pending
                         }
+                        // Told though it could not be recorded: the disk was broken.
+                        Some(Over::Gone(exit)) => {
+                            self.ending.ended(exit);
+                            Poll::Ready(Ok(()))
+                        }
                         Some(over) => Poll::Ready(Err(broken(over))),
                     };
                 }
@@ -197,7 +216,7 @@ impl AsyncRead for Lines {
 
 fn broken(over: &Over) -> io::Error {
     let told = match over {
-        Over::Gone(_) => "the keeper is gone, and its journal does not say how".to_owned(),
+        Over::Gone(_) => "the agent has ended".to_owned(),
         Over::Superseded => "another host has taken this agent over".to_owned(),
         Over::Lost(reason) => format!("{reason}; attach again, or look what became of the agent"),
     };

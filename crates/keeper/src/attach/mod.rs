@@ -93,6 +93,7 @@ pub async fn attach(
     let behind = read_behind(dir.to_owned(), generation, tail, standing.open.clone()).await?;
     let live = Lines::new(
         behind.reader,
+        generation,
         Arc::clone(&attachment.state),
         Arc::clone(&ending),
     );
