@@ -30,6 +30,9 @@ pub enum AttachError {
     /// What came is not of the protocol.
     #[error("the keeper said something that is not of the protocol: {0}")]
     Protocol(String),
+    /// The line, or the note on it, is longer than a keeper takes.
+    #[error("a line may have 256 MiB and a note 1 MiB: send less at once")]
+    TooLong,
     /// The journal cannot be read.
     #[error("the journal cannot be read: {0}")]
     Journal(String),

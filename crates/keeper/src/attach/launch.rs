@@ -13,7 +13,8 @@ use super::{AttachError, Kept, Outbox, attach, connect};
 use crate::protocol::{Role, Standing};
 use crate::{Arg, Graces, KeeperCommand, Order};
 
-/// Where values that are too long or too secret for a command line are written, within the session folder.
+/// Where values that are too long or too secret for a command line are written, within the session folder: a folder for
+/// each generation, gone with the start of the next one.
 const FILES: &str = "files";
 
 /// How long the socket of a keeper that has said it is ready may take to answer.
@@ -50,15 +51,24 @@ pub async fn launch(
     launch: &Launch,
     outbox: impl Fn(&Standing) -> Box<dyn Outbox>,
 ) -> Result<Kept, AttachError> {
-    let files = launch.dir.join(FILES);
-    make_private(&files)?;
-    let prepared = claude.prepare(&files).await?;
+    let files = Files::of(launch);
+    make_private(&files.folder)?;
+    let prepared = claude.prepare(&files.folder).await?;
     let order = order(launch, &prepared);
     let starting = tokio::task::spawn_blocking(move || crate::start(&keeper, &order));
     match starting.await {
-        Ok(started) => started?,
+        Ok(Ok(_)) => files.remove_older(),
+        // Whether an agent runs is not known: it may need them.
+        Ok(Err(error @ crate::StartError::Silent(_))) => return Err(error.into()),
+        Ok(Err(error)) => {
+            // Only those: an agent of this generation may run, and have files of its own.
+            for file in &prepared.files {
+                let _ = std::fs::remove_file(file);
+            }
+            return Err(error.into());
+        }
         Err(error) => return Err(AttachError::Journal(error.to_string())),
-    };
+    }
     let who = Credentials {
         epoch: launch.epoch,
         token: launch.token.clone(),
@@ -66,6 +76,38 @@ pub async fn launch(
     };
     let attachment = connect(&launch.dir, &who, PATIENCE, outbox).await?;
     attach(claude, &launch.dir, attachment, Some(prepared)).await
+}
+
+/// The files of one generation.
+struct Files {
+    all: PathBuf,
+    folder: PathBuf,
+    generation: u32,
+}
+
+impl Files {
+    fn of(launch: &Launch) -> Self {
+        let all = launch.dir.join(FILES);
+        Self {
+            folder: all.join(launch.generation.to_string()),
+            all,
+            generation: launch.generation,
+        }
+    }
+
+    /// Those of agents that are gone: there is one generation at a time.
+    fn remove_older(&self) {
+        let Ok(folders) = std::fs::read_dir(&self.all) else {
+            return;
+        };
+        for folder in folders.flatten() {
+            let name = folder.file_name();
+            let number: Option<u32> = name.to_str().and_then(|name| name.parse().ok());
+            if number.is_some_and(|number| number < self.generation) {
+                let _ = std::fs::remove_dir_all(folder.path());
+            }
+        }
+    }
 }
 
 fn make_private(folder: &std::path::Path) -> Result<(), AttachError> {

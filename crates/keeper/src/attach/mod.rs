@@ -8,6 +8,7 @@ mod connection;
 mod error;
 mod launch;
 mod lines;
+mod masking;
 mod outbox;
 mod past;
 mod queue;

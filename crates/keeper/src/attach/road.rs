@@ -12,7 +12,7 @@ use futures_core::future::BoxFuture;
 use super::connection::Attachment;
 use super::lines::Ending;
 use super::state::parcel;
-use crate::protocol::{EndPlan, Ref};
+use crate::protocol::{EndPlan, MAX_PUT, Ref};
 
 pub(super) struct ByKeeper {
     pub(super) attachment: Arc<Attachment>,
@@ -35,7 +35,8 @@ impl Road for ByKeeper {
                 (Ref::Answer(request_id.to_owned()), note, refuses)
             }
             _ => {
-                if state.is_full(line.len()) {
+                // Before it gets a number, which would be used up by a line that no keeper takes.
+                if state.is_full(line.len()) || line.len() > MAX_PUT {
                     return Err(RoadError::Full);
                 }
                 let entered = state.outbox().enter(line.trim_ascii_end());

@@ -7,12 +7,14 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
+use serde_json::{Map, Value};
 use tokio::sync::{Notify, oneshot, watch};
 
 use super::error::AttachError;
+use super::masking::masked;
 use super::outbox::{Outbox, PutOutcome};
 use super::queue::{Queue, Settled};
-use crate::protocol::{FromKeeper, Ref, Refusal, Standing, Tail, ToKeeper};
+use crate::protocol::{FromKeeper, MAX_MESSAGE, MAX_PUT, Ref, Refusal, Standing, Tail, ToKeeper};
 
 /// What may wait for the keeper, in bytes. Beyond it messages and requests are refused; answers are always taken, since
 /// there are never more of them than questions.
@@ -222,6 +224,12 @@ impl State {
                 let settled = locked(&self.out).queue.refused(&reference, why, seq);
                 return self.settle(settled);
             }
+            // About a request that this connection made, not about the connection.
+            FromKeeper::Refused {
+                reference: None,
+                why: Refusal::Sync | Refusal::Role,
+                ..
+            } => locked(&self.out).syncing.clear(),
             FromKeeper::Refused {
                 reference: None,
                 why,
@@ -322,20 +330,34 @@ pub(super) fn message(what: &ToKeeper) -> Result<Vec<u8>, AttachError> {
     Ok(text)
 }
 
-/// A put with the line behind it.
+/// A put with the line behind it, and behind that what the journal is to have of a line with secrets.
 pub(super) fn parcel(
     what: &Ref,
     line: &[u8],
-    note: Option<serde_json::Map<String, serde_json::Value>>,
+    note: Option<Map<String, Value>>,
     refuses: bool,
 ) -> Result<Vec<u8>, AttachError> {
+    let masked = match what {
+        Ref::N(_) => masked(line),
+        Ref::Answer(_) => None,
+    };
+    let mut note = note;
+    if let Some(masked) = &masked {
+        let places = masked.places.iter().cloned().map(Value::String).collect();
+        let note = note.get_or_insert_default();
+        note.insert("masked".to_owned(), Value::Array(places));
+    }
     let mut bytes = message(&ToKeeper::Put {
         reference: what.clone(),
         len: line.len(),
         d: note,
-        masked_len: None,
+        masked_len: masked.as_ref().map(|masked| masked.line.len()),
         reserve: refuses,
     })?;
+    if line.len() > MAX_PUT || bytes.len() > MAX_MESSAGE {
+        return Err(AttachError::TooLong);
+    }
     bytes.extend_from_slice(line);
+    bytes.extend(masked.into_iter().flat_map(|masked| masked.line));
     Ok(bytes)
 }

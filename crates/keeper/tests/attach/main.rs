@@ -198,3 +198,37 @@ fn attaching_can_be_done_in_a_task_of_its_own() {
         unreachable!("only the type is looked at")
     }
 }
+
+#[tokio::test]
+async fn secrets_of_servers_reach_the_agent_and_not_the_journal() {
+    let stage = Stage::new("turn\n  say \"x\"\n");
+    let kept = stage.launch(Claude::new()).await;
+    let secret = concat!("hush-", "a1b2c3d4e5");
+    let servers = format!(
+        r#"{{"servers":{{"s":{{"type":"http","url":"http://127.0.0.1:9","headers":{{"Authorization":"{secret}"}}}}}}}}"#
+    );
+    let servers = servers.parse().unwrap();
+    let asking = kept.session.handle.control("mcp_set_servers", &servers);
+    let _ = within(asking).await;
+    let heard = stage.heard();
+    assert!(heard.iter().any(|line| stage::contains(line, secret)));
+    let written = stage.records(Kind::Host);
+    assert!(!written.iter().any(|line| stage::contains(line, secret)));
+    let notes = stage.records(Kind::Note);
+    let note: Note = serde_json::from_slice(notes.last().unwrap()).unwrap();
+    assert_eq!(note.masked, ["/request/servers/s/headers/Authorization"]);
+}
+
+#[tokio::test]
+async fn files_for_an_agent_are_gone_when_it_cannot_be_started() {
+    let stage = Stage::new("turn\n  say \"x\"\n");
+    let long = "word ".repeat(60_000);
+    let claude = Claude::new().append_system_prompt(long);
+    let kept = stage.launch(claude.clone()).await;
+    let kept_files = stage.files();
+    assert_eq!(kept_files, 1, "too long for a command line");
+    // The same generation again: refused, and nothing of it is left.
+    assert!(stage.try_launch(claude).await.is_err());
+    assert_eq!(stage.files(), kept_files);
+    drop(kept);
+}

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use countersign_client::Claude;
 use countersign_journal::{Kind, Reader, Step};
 use countersign_keeper::attach::{
-    Counting, Credentials, Kept, Launch, Outbox, attach, connect, launch,
+    AttachError, Counting, Credentials, Kept, Launch, Outbox, attach, connect, launch,
 };
 use countersign_keeper::protocol::{Role, Standing};
 use countersign_keeper::{Graces, KeeperCommand};
@@ -83,6 +83,20 @@ impl Stage {
 
     /// Starts the agent.
     pub(crate) async fn launch(&self, claude: Claude) -> Kept {
+        let launched = self.try_launch(claude).await;
+        launched.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The files that were written for the agent.
+    pub(crate) fn files(&self) -> usize {
+        let Ok(folders) = std::fs::read_dir(self.dir().join("files")) else {
+            return 0;
+        };
+        let count = |folder: std::fs::DirEntry| std::fs::read_dir(folder.path()).unwrap().count();
+        folders.flatten().map(count).sum()
+    }
+
+    pub(crate) async fn try_launch(&self, claude: Claude) -> Result<Kept, AttachError> {
         let claude = claude
             .cli(example("scripted_agent"))
             .cwd(self.folder.path())
@@ -105,9 +119,7 @@ impl Stage {
             graces: Graces::default(),
             has_hooks: false,
         };
-        within(launch(claude, keeper, &order, count))
-            .await
-            .unwrap_or_else(|error| panic!("{error}"))
+        within(launch(claude, keeper, &order, count)).await
     }
 
     /// Comes as another host.
