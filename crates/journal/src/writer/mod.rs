@@ -44,6 +44,9 @@ impl Default for Limits {
     }
 }
 
+/// At most eight times the reserve is kept ahead.
+const MOST_HURRY: u32 = 3;
+
 /// The one writer of a journal.
 pub struct Writer {
     disk: Box<dyn Disk>,
@@ -63,6 +66,8 @@ pub struct Writer {
     /// The name of the segment may not be on the disk yet.
     is_dir_dirty: bool,
     sync_failed: bool,
+    /// How often room was asked for since the last sync, up to a bound.
+    hurry: u32,
     is_broken: bool,
 }
 
@@ -170,9 +175,12 @@ impl Writer {
         if reserved >= self.end + least {
             return Ok(());
         }
-        // The whole reserve, so that it is not asked for each time; half of it where there is no more.
+        // The whole reserve, so that it is not asked for each time, and more of it while much is written between two
+        // syncs; half of it where there is no more.
+        let ahead = self.limits.reserve << self.hurry;
+        self.hurry = (self.hurry + 1).min(MOST_HURRY);
         let mut kept = Ok(());
-        for wanted in [length + self.limits.reserve, least] {
+        for wanted in [length + ahead, least] {
             kept = self.segment.reserve(self.end, wanted);
             match &kept {
                 Ok(()) => {
@@ -226,6 +234,7 @@ impl Writer {
             let synced = self.segment.sync();
             self.synced_or_failed(synced)?;
             self.is_dirty = false;
+            self.hurry = 0;
         }
         if self.is_dir_dirty {
             let synced = self.disk.sync_dir(&self.dir);

@@ -123,6 +123,7 @@ impl Writer {
             is_dirty: true,
             is_dir_dirty: true,
             sync_failed: false,
+            hurry: 0,
             is_broken: false,
         })
     }
@@ -157,6 +158,7 @@ impl Writer {
             is_dirty: false,
             is_dir_dirty: false,
             sync_failed: false,
+            hurry: 0,
             is_broken: false,
         })
     }
