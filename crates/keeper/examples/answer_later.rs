@@ -4,6 +4,9 @@
 //! program is its own keeper: a host that is installed as one file needs no second one.
 #![expect(clippy::print_stdout, reason = "an example shows what it got")]
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -50,9 +53,7 @@ async fn start(
         options = options.cli(PathBuf::from(claude));
     }
     std::fs::create_dir_all(folder)?;
-    // Whoever has the token may answer. A real host keeps it where it keeps its other secrets.
-    let token = uuid::Uuid::new_v4().to_string();
-    std::fs::write(folder.join("token"), &token)?;
+    let token = token(folder)?;
     let keeper = KeeperCommand::this_program()?;
     let order = Launch {
         session: "example".to_owned(),
@@ -60,7 +61,7 @@ async fn start(
         dir: folder.join("session"),
         run: folder.join("run"),
         token,
-        epoch: 1,
+        epoch: next_epoch(&folder.join("session")),
         graces: Graces::default(),
         has_hooks: false,
     };
@@ -78,12 +79,12 @@ async fn start(
 }
 
 async fn answer_all(folder: &Path, is_yes: bool) -> Result<(), Box<dyn std::error::Error>> {
+    let dir = folder.join("session");
     let who = Credentials {
-        epoch: next_epoch(folder)?,
-        token: std::fs::read_to_string(folder.join("token"))?,
+        epoch: next_epoch(&dir),
+        token: token(folder)?,
         role: Role::Own,
     };
-    let dir = folder.join("session");
     let attachment = connect(&dir, &who, Duration::from_secs(10), count).await?;
     let Kept { mut session, .. } =
         attach(Claude::new().questions(), &dir, attachment, None).await?;
@@ -115,15 +116,25 @@ fn show(question: &Question) {
     }
 }
 
-/// Each host is one more than the last.
-fn next_epoch(folder: &Path) -> Result<u64, Box<dyn std::error::Error>> {
-    let file = folder.join("epoch");
-    let last: u64 = match std::fs::read_to_string(&file) {
-        Ok(text) => text.trim().parse()?,
-        Err(_) => 1,
-    };
-    std::fs::write(&file, (last + 1).to_string())?;
-    Ok(last + 1)
+/// Each host is one more than the last, which the journal tells.
+fn next_epoch(dir: &Path) -> u64 {
+    countersign_journal::survey(dir).map_or(1, |told| told.epoch + 1)
+}
+
+/// Whoever has the token may answer, so it is for this user alone, and made once. A real host keeps it where it keeps its
+/// other secrets.
+fn token(folder: &Path) -> std::io::Result<String> {
+    let path = folder.join("token");
+    let token = uuid::Uuid::new_v4().to_string();
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&path);
+    match made {
+        Ok(mut file) => file.write_all(token.as_bytes()).map(|()| token),
+        Err(_) => std::fs::read_to_string(&path),
+    }
 }
 
 fn count(standing: &Standing) -> Box<dyn Outbox> {

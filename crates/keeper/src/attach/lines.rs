@@ -5,13 +5,14 @@
 //! or the keeper said so.
 
 use std::io;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use countersign_client::EndedBy;
 use countersign_client::kept::KeptExit;
-use countersign_journal::{Exit, KeeperEvent, Kind, Reader, Record, Step};
+use countersign_journal::{Cursor, Exit, KeeperEvent, Kind, Reader, Record, Step};
 use tokio::io::{AsyncRead, ReadBuf};
 
 use super::state::{Over, State};
@@ -137,6 +138,21 @@ impl Lines {
                 Step::End => return Ok(false),
                 _ => {}
             }
+        }
+    }
+}
+
+/// The end of what the last agent of a session said on stderr.
+pub(super) fn last_words(dir: &Path) -> Option<String> {
+    let mut reader = Reader::open(dir).ok()?;
+    let generation = countersign_journal::survey(dir).ok()?.generation;
+    reader.seek(Cursor::new(generation, 0)).ok()?;
+    let ending = Ending::default();
+    loop {
+        match reader.next().ok()? {
+            Step::Record(record) => drop(taken(&record, &mut Vec::new(), &ending)),
+            Step::End => return ending.exit().map(|exit| exit.stderr),
+            _ => {}
         }
     }
 }

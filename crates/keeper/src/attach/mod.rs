@@ -63,17 +63,42 @@ pub async fn connect(
 ) -> Result<Attachment, AttachError> {
     let deadline = Instant::now() + patience;
     loop {
-        let socket = KeeperJson::read(dir).map_err(|source| AttachError::File {
-            what: "keeper.json".to_owned(),
-            source,
-        })?;
-        match Attachment::connect(&socket.socket, who, &outbox).await {
-            Err(AttachError::Socket(error)) if Instant::now() < deadline => {
+        // Not there while a keeper is about to begin.
+        let connected = match KeeperJson::read(dir) {
+            Ok(keeper) => Attachment::connect(&keeper.socket, who, &outbox).await,
+            Err(error) => Err(AttachError::Socket(error)),
+        };
+        match connected {
+            Err(AttachError::Socket(error)) => {
+                let session = dir.to_owned();
+                let looked = tokio::task::spawn_blocking(move || nobody_there(&session)).await;
+                if let Ok(Some(reason)) = looked {
+                    return Err(reason);
+                }
+                if Instant::now() >= deadline {
+                    return Err(AttachError::Socket(error));
+                }
                 tracing::debug!(%error, "the keeper does not answer yet");
                 tokio::time::sleep(TRY_AGAIN).await;
             }
             done => return done,
         }
+    }
+}
+
+/// Why waiting for a keeper is in vain, if it is.
+fn nobody_there(dir: &Path) -> Option<AttachError> {
+    match crate::look(dir).ok()? {
+        crate::Found::Ended { exit, .. } => Some(AttachError::Ended {
+            exit: Box::new(exit),
+            stderr: lines::last_words(dir).unwrap_or_default(),
+        }),
+        crate::Found::Lost { .. } => Some(AttachError::Lost),
+        crate::Found::Never => Some(AttachError::File {
+            what: format!("{} has no agent: start one", dir.display()),
+            source: std::io::ErrorKind::NotFound.into(),
+        }),
+        crate::Found::Live(_) | crate::Found::Unreachable(_) => None,
     }
 }
 

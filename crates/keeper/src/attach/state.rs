@@ -234,7 +234,7 @@ impl State {
                 reference: None,
                 why,
                 ..
-            } => return Some(Over::Lost(format!("the keeper turned us away: {why:?}"))),
+            } => return Some(Over::Lost(format!("the keeper turned us away: {why}"))),
             FromKeeper::Status(standing) | FromKeeper::Welcome(standing) => {
                 let waiting = std::mem::take(&mut locked(&self.out).standing);
                 for waiter in waiting {
@@ -287,7 +287,7 @@ impl State {
             }
             Settled::Unknown => None,
             Settled::Broken(why) => Some(Over::Lost(format!(
-                "the keeper did not take a numbered line: {why:?}"
+                "the keeper did not take a numbered line: {why}"
             ))),
         }
     }

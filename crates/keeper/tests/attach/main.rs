@@ -232,3 +232,27 @@ async fn files_for_an_agent_are_gone_when_it_cannot_be_started() {
     assert_eq!(stage.files(), kept_files);
     drop(kept);
 }
+
+#[tokio::test]
+async fn an_agent_that_ends_at_once_is_told_in_its_own_words() {
+    let stage = Stage::new("start\n  stderr \"no such flag\"\n  exit 4\n");
+    let error = match stage.try_launch(Claude::new()).await {
+        Ok(_) => panic!("it has ended"),
+        Err(error) => error.to_string(),
+    };
+    assert!(error.contains("no such flag"), "{error}");
+    assert!(error.contains('4'), "{error}");
+    // And so it is for whoever comes later.
+    let error = stage.try_attach(Claude::new()).await.unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("no such flag"), "{error}");
+    assert!(error.contains("exit code 4"), "{error}");
+}
+
+#[tokio::test]
+async fn a_wrong_token_is_told_in_words() {
+    let stage = Stage::new(ASKS);
+    let _kept = stage.launch(Claude::new()).await;
+    let error = stage.try_connect("another").await.unwrap_err().to_string();
+    assert!(error.contains("not that of this session"), "{error}");
+}

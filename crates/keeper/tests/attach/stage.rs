@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use countersign_client::Claude;
 use countersign_journal::{Kind, Reader, Step};
 use countersign_keeper::attach::{
-    AttachError, Counting, Credentials, Kept, Launch, Outbox, attach, connect, launch,
+    AttachError, Attachment, Counting, Credentials, Kept, Launch, Outbox, attach, connect, launch,
 };
 use countersign_keeper::protocol::{Role, Standing};
 use countersign_keeper::{Graces, KeeperCommand};
@@ -124,17 +124,21 @@ impl Stage {
 
     /// Comes as another host.
     pub(crate) async fn attach(&self, claude: Claude) -> Kept {
+        self.try_attach(claude).await.unwrap()
+    }
+
+    pub(crate) async fn try_attach(&self, claude: Claude) -> Result<Kept, AttachError> {
+        let attachment = self.try_connect(&Self::token()).await?;
+        within(attach(claude, &self.dir(), attachment, None)).await
+    }
+
+    pub(crate) async fn try_connect(&self, token: &str) -> Result<Attachment, AttachError> {
         let who = Credentials {
             epoch: self.next_epoch(),
-            token: Self::token(),
+            token: token.to_owned(),
             role: Role::Own,
         };
-        let attachment = within(connect(&self.dir(), &who, DEADLINE, count))
-            .await
-            .unwrap();
-        within(attach(claude, &self.dir(), attachment, None))
-            .await
-            .unwrap()
+        within(connect(&self.dir(), &who, DEADLINE, count)).await
     }
 
     /// The payloads of one kind in the journal.
