@@ -18,10 +18,12 @@ impl Folder {
         Self(path.into())
     }
 
-    /// The folder, made if it is not there. Nobody else may look into it.
+    /// The folder, made if it is not there. Nobody else may look into it, whoever made it.
     pub(crate) fn make(path: &Path) -> io::Result<Self> {
         make_private(path)?;
-        Ok(Self(path.canonicalize()?))
+        let path = path.canonicalize()?;
+        close_to_others(&path)?;
+        Ok(Self(path))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -70,6 +72,14 @@ impl Folder {
         serde_json::from_slice(&std::fs::read(self.keeper_json())?).map_err(io::Error::from)
     }
 
+    /// To be called under `keeper.lock`, so that nobody takes an earlier keeper for the one that has it now.
+    pub(crate) fn forget_keeper_json(&self) -> io::Result<()> {
+        match std::fs::remove_file(self.keeper_json()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn write_keeper_json(&self, keeper: &KeeperJson) -> io::Result<()> {
         let bytes = serde_json::to_vec(keeper)?;
         let new = self.0.join("keeper.json.new");
@@ -97,6 +107,23 @@ fn is_network(kind: u64) -> bool {
 /// A folder that only its owner may enter.
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Takes from everybody else what they may do in a folder that is there. Not by a link, and not from a folder that is
+/// meant for many, as temp folders are.
+pub(crate) fn close_to_others(path: &Path) -> io::Result<()> {
+    use rustix::fs::{Mode, OFlags, fchmod, fstat, open};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = open(path, flags, Mode::empty())?;
+    let mode = Mode::from_raw_mode(fstat(&folder)?.st_mode);
+    if mode.contains(Mode::SVTX) {
+        let why = format!("{} is for many: name a folder of its own", path.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    if mode.intersects(Mode::RWXG | Mode::RWXO) {
+        fchmod(&folder, Mode::RWXU)?;
+    }
+    Ok(())
 }
 
 /// A file that only its owner may read, with these bytes on the disk.
@@ -128,6 +155,15 @@ pub struct KeeperJson {
     pub build: String,
     /// The newest version of the socket protocol that it speaks.
     pub proto: u32,
+    /// When it started, as the system counts: its pid with another start is another process. 0 if not known.
+    #[serde(default)]
+    pub started: u64,
+    /// When its guard started.
+    #[serde(default)]
+    pub guard_started: u64,
+    /// The boot of the machine; pids of another boot mean nothing. Empty if not known.
+    #[serde(default)]
+    pub boot_id: String,
 }
 
 impl KeeperJson {
@@ -138,6 +174,31 @@ impl KeeperJson {
     pub fn read(dir: &Path) -> io::Result<Self> {
         Folder::new(dir).read_keeper_json()
     }
+
+    /// Whether the keeper or its guard may still be the processes that it names. What is not known speaks for it.
+    pub(crate) fn is_of_the_living(&self) -> bool {
+        let is_this_boot = self.boot_id.is_empty() || self.boot_id == boot_id();
+        // An older keeper has not said when it started; one may be hidden from this user.
+        let lives = |pid, started| match countersign_process::is_running(pid, started) {
+            Some(is_running) if started != 0 => is_running,
+            _ => is_there(pid),
+        };
+        is_this_boot && (lives(self.keeper, self.started) || lives(self.guard, self.guard_started))
+    }
+}
+
+fn is_there(pid: u32) -> bool {
+    let pid = i32::try_from(pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
+}
+
+/// Which run of the machine this is; empty where the system has no name for it.
+pub(crate) fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .map(|id| id.trim().to_owned())
+        .unwrap_or_default()
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -153,5 +214,61 @@ mod tests {
             assert!(!is_network(here));
         }
         assert!(!Folder::new(std::env::temp_dir()).is_on_network());
+    }
+
+    #[test]
+    fn a_folder_that_was_there_is_closed_to_others() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode_of = |path: &Path| {
+            let found = std::fs::symlink_metadata(path).unwrap();
+            found.permissions().mode() & 0o7777
+        };
+        let place = tempfile::tempdir().unwrap();
+        let open = place.path().join("open");
+        std::fs::create_dir(&open).unwrap();
+        let set = |mode| {
+            std::fs::set_permissions(&open, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        set(0o755);
+        Folder::make(&open).unwrap();
+        assert_eq!(mode_of(&open), 0o700);
+        // The temp directory of everybody stays theirs.
+        set(0o1777);
+        assert!(Folder::make(&open).is_err());
+        assert_eq!(mode_of(&open), 0o1777);
+    }
+
+    #[test]
+    fn a_keeper_is_known_by_its_start_and_its_boot() {
+        let own = std::process::id();
+        let started = countersign_process::started(own).unwrap();
+        let text = format!(
+            r#"{{"socket":"/s","guard":{own},"keeper":{own},"session":"s","generation":1,"build":"b","proto":1}}"#
+        );
+        let old: KeeperJson = serde_json::from_str(&text).unwrap();
+        assert!(old.is_of_the_living());
+        let own = KeeperJson {
+            started,
+            guard_started: started,
+            boot_id: boot_id(),
+            ..old
+        };
+        assert!(own.is_of_the_living());
+        let mut other = own.clone();
+        other.started += 1;
+        assert!(other.is_of_the_living(), "its guard lives");
+        other.guard_started += 1;
+        assert!(!other.is_of_the_living());
+        let mut other = own.clone();
+        other.boot_id = "another".into();
+        assert!(!other.is_of_the_living());
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        let gone = KeeperJson {
+            keeper: child.id(),
+            guard: child.id(),
+            ..own
+        };
+        assert!(!gone.is_of_the_living());
     }
 }

@@ -7,12 +7,14 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, PipeReader, PipeWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use countersign_process::{Forked, become_subreaper, close_inherited, end_descendants, fork};
 use rustix::fs::Mode;
 use rustix::process::{WaitOptions, umask, wait};
 use serde::{Deserialize, Serialize};
+use signal_hook::consts::SIGCHLD;
 
 use crate::folder::Folder;
 use crate::habits::Habits;
@@ -85,7 +87,7 @@ impl Reporter {
     }
 }
 
-/// Becomes a keeper: `countersign keeper --dir DIR --generation G`, with the secret half of the order on stdin.
+/// Becomes a keeper: `countersign keeper --dir DIR --generation G`, with the order on stdin.
 ///
 /// To be called first thing in `main`, before there are threads. Returns in three processes, and each is to end with
 /// the code: the launcher when the agent runs (0) or why it does not is told (75 if the lock is held or the generation
@@ -133,11 +135,17 @@ fn guard(folder: &Folder, generation: u32, habits: Habits, reporter: Reporter) -
         let text = "the folder is on another machine, whose locks prove nothing: use a local one";
         return reporter.refuse(Why::Failed, text);
     }
+    if generation == 0 {
+        return reporter.refuse(Why::Failed, "generations count from 1: start number 1");
+    }
     let lock = match lock::take(&folder.keeper_lock()) {
         Ok(Some(lock)) => lock,
         Ok(None) => return reporter.refuse(Why::Busy, "another keeper has this session"),
         Err(error) => return reporter.refuse(Why::Failed, format!("keeper.lock: {error}")),
     };
+    if let Err(error) = folder.forget_keeper_json() {
+        return reporter.refuse(Why::Failed, format!("an earlier keeper.json: {error}"));
+    }
     let start = keep::Start {
         folder: folder.clone(),
         generation,
@@ -159,10 +167,12 @@ fn guard(folder: &Folder, generation: u32, habits: Habits, reporter: Reporter) -
     }
 }
 
-/// Leaves the host's terminal, group, folder and stdout. Returns the mask of file modes that the agent is to have.
+/// Leaves the host's terminal, group, folder, stdout and what it ignores. Returns the mask of file modes that the agent is to have.
 fn detach() -> io::Result<Mode> {
     rustix::process::setsid()?;
     become_subreaper()?;
+    // Ignored, which is inherited, it would let `wait` return only when all children have ended. The handler does nothing.
+    signal_hook::flag::register(SIGCHLD, Arc::default())?;
     rustix::process::chdir("/")?;
     rustix::stdio::dup2_stdout(null()?)?;
     Ok(umask(Mode::RWXG | Mode::RWXO))

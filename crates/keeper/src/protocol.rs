@@ -117,6 +117,9 @@ pub struct Standing {
     pub last_n: u64,
     /// The epoch of the owner.
     pub epoch: u64,
+    /// Which connection to this keeper this is: no two have the same number. 0 if an older keeper does not tell.
+    #[serde(default)]
+    pub connection: u64,
     /// The questions without an answer.
     pub open: Vec<OpenQuestion>,
     /// Host lines that are journalled and not yet written.

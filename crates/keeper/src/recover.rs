@@ -45,8 +45,9 @@ pub enum Found {
         /// Which.
         generation: u32,
     },
-    /// A keeper is there and does not answer. Never start another beside it.
-    Unreachable(KeeperJson),
+    /// A keeper is there and does not answer: look again, and never start another beside it. None if it has not said
+    /// who it is: it is still about to begin, and its log says what keeps it.
+    Unreachable(Option<KeeperJson>),
 }
 
 /// Why a session could not be recovered.
@@ -84,14 +85,13 @@ pub fn look(dir: &Path) -> Result<Found, RecoverError> {
     let folder = Folder::new(dir);
     let until = Instant::now() + PATIENCE;
     while lock::is_held(&folder.keeper_lock())? {
-        let keeper = folder.read_keeper_json();
-        if let Ok(keeper) = &keeper
-            && is_listened_on(&keeper.socket)
-        {
-            return Ok(Found::Live(keeper.clone()));
-        }
-        if Instant::now() >= until {
-            return Ok(Found::Unreachable(keeper?));
+        // One that an earlier keeper left says nothing of whoever has the lock.
+        let keeper = folder.read_keeper_json().ok();
+        let keeper = keeper.filter(KeeperJson::is_of_the_living);
+        match keeper {
+            Some(keeper) if is_listened_on(&keeper.socket) => return Ok(Found::Live(keeper)),
+            keeper if Instant::now() >= until => return Ok(Found::Unreachable(keeper)),
+            _ => {}
         }
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -1,7 +1,7 @@
 //! Where a keeper listens: a path short enough for a socket, bound anew when its file has gone.
 //!
 //! Owns the choice of the path and the file. Invariants: a file is unlinked only if nobody listens behind it; a folder
-//! in the temp directory is used only if it is ours and closed to everybody else.
+//! is used only if it is ours and closed to everybody else.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 
-use crate::folder::make_private;
+use crate::folder::{close_to_others, make_private};
 
 /// The longest path of a socket; systems take 104 bytes or 108.
 const LONGEST: usize = 100;
@@ -100,11 +100,13 @@ fn is_short_enough(folder: &Path) -> bool {
 
 /// The folder for the socket, made if need be.
 fn folder(run: &Path) -> io::Result<PathBuf> {
+    let uid = rustix::process::getuid().as_raw();
     if is_short_enough(run) {
         make_private(run)?;
+        close_if_own(run, uid)?;
+        verify(run, uid)?;
         return Ok(run.to_owned());
     }
-    let uid = rustix::process::getuid().as_raw();
     let folder = std::env::temp_dir().join(format!("countersign-{uid}"));
     if !is_short_enough(&folder) {
         let why = format!(
@@ -116,6 +118,15 @@ fn folder(run: &Path) -> io::Result<PathBuf> {
     make_private(&folder)?;
     verify(&folder, uid)?;
     Ok(folder)
+}
+
+/// A folder that was ordered is closed if it was made open; what is not ours is left as it is.
+fn close_if_own(folder: &Path, uid: u32) -> io::Result<()> {
+    let found = std::fs::symlink_metadata(folder)?;
+    if found.is_dir() && found.uid() == uid {
+        close_to_others(folder)?;
+    }
+    Ok(())
 }
 
 /// Everybody may make folders in the temp directory, so another may have made this one.
@@ -174,6 +185,21 @@ mod tests {
         assert!(is_short_enough(&found));
         let mode = std::fs::symlink_metadata(&found).unwrap().mode();
         assert_eq!(mode & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_folder_for_sockets_that_was_made_open_is_closed_and_a_link_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let run = place.path().join("run");
+        std::fs::create_dir(&run).unwrap();
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&run, open).unwrap();
+        let link = place.path().join("link");
+        std::os::unix::fs::symlink(&run, &link).unwrap();
+        assert!(folder(&link).is_err());
+        assert_eq!(std::fs::metadata(&run).unwrap().mode() & 0o777, 0o755);
+        assert_eq!(folder(&run).unwrap(), run);
+        assert_eq!(std::fs::metadata(&run).unwrap().mode() & 0o777, 0o700);
     }
 
     #[test]

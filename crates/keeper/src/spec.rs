@@ -1,7 +1,8 @@
 //! The two halves of an order: `spec.g` on the disk, and what only goes through a pipe.
 //!
-//! Owns which field is in which half. Invariant: no value of a variable, no secret argument and no token is in the
-//! half that is stored. A stored half is never changed: a generation has one order.
+//! Owns which field is in which half. Invariants: no value of a variable, no secret argument and no token is in the
+//! half that is stored; both halves come through one pipe, so they are always of one order. The keeper stores its half
+//! under `keeper.lock` and before its generation begins: until then another order may take its place, then none.
 
 use std::ffi::OsString;
 use std::io;
@@ -29,6 +30,13 @@ pub(crate) struct Spec {
     pub(crate) kill_first: bool,
 }
 
+/// An order on its way to the keeper.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Parcel {
+    pub(crate) spec: Spec,
+    pub(crate) secrets: Secrets,
+}
+
 /// The half that is not.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Secrets {
@@ -40,7 +48,7 @@ pub(crate) struct Secrets {
 }
 
 impl Spec {
-    pub(crate) fn of(order: &Order) -> Self {
+    fn of(order: &Order) -> Self {
         let program = order.program.to_string_lossy().into_owned();
         let args = order.args.iter().map(crate::Arg::shown);
         Self {
@@ -60,23 +68,14 @@ impl Spec {
         }
     }
 
-    /// Brings it to the disk. `false` if this generation has another one.
-    pub(crate) fn store(&self, folder: &Folder) -> io::Result<bool> {
+    /// Brings it to the disk, in the place of one whose start was cut off. To be called under `keeper.lock`, by whoever
+    /// knows that the generation has not begun.
+    pub(crate) fn store(&self, folder: &Folder) -> io::Result<()> {
         let bytes = serde_json::to_vec_pretty(self)?;
-        let path = folder.spec(self.generation);
-        let name = format!("spec.{}.{}.new", self.generation, std::process::id());
-        let new = folder.path().join(name);
+        let new = folder.path().join(format!("spec.{}.new", self.generation));
         write_private(&new, &bytes)?;
-        // Unlike a rename, a link fails if there is one.
-        let linked = std::fs::hard_link(&new, &path);
-        std::fs::remove_file(&new)?;
-        match linked {
-            Ok(()) => folder.sync().map(|()| true),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Ok(std::fs::read(&path)? == bytes)
-            }
-            Err(error) => Err(error),
-        }
+        std::fs::rename(&new, folder.spec(self.generation))?;
+        folder.sync()
     }
 
     pub(crate) fn load(folder: &Folder, generation: u32) -> io::Result<Self> {
@@ -90,8 +89,17 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-impl Secrets {
+impl Parcel {
     pub(crate) fn of(order: &Order) -> Self {
+        Self {
+            spec: Spec::of(order),
+            secrets: Secrets::of(order),
+        }
+    }
+}
+
+impl Secrets {
+    fn of(order: &Order) -> Self {
         Self {
             token: order.token.clone(),
             program: order.program.clone(),
@@ -130,7 +138,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = Folder::make(folder.path()).unwrap();
         let spec = Spec::of(&order());
-        assert!(spec.store(&folder).unwrap());
+        spec.store(&folder).unwrap();
         let stored = std::fs::read_to_string(folder.spec(3)).unwrap();
         for secret in ["hush", "quiet", "silence"] {
             assert!(!stored.contains(secret), "{stored}");
@@ -140,18 +148,20 @@ mod tests {
     }
 
     #[test]
-    fn a_generation_has_one_order() {
+    fn an_order_that_came_to_nothing_is_replaced_whole() {
         let folder = tempfile::tempdir().unwrap();
         let folder = Folder::make(folder.path()).unwrap();
+        // A start that was cut off leaves pieces.
+        std::fs::write(folder.path().join("spec.3.new"), "{\"ses").unwrap();
         let spec = Spec::of(&order());
-        assert!(spec.store(&folder).unwrap());
-        assert!(spec.store(&folder).unwrap());
+        spec.store(&folder).unwrap();
         let other = Spec {
-            cwd: "/elsewhere".into(),
-            ..spec.clone()
+            cwd: "/".into(),
+            argv: Vec::new(),
+            ..spec
         };
-        assert!(!other.store(&folder).unwrap());
-        assert_eq!(Spec::load(&folder, 3).unwrap(), spec);
+        other.store(&folder).unwrap();
+        assert_eq!(Spec::load(&folder, 3).unwrap(), other);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

@@ -1,7 +1,7 @@
 //! Starting a keeper, from the host's side. Blocks.
 //!
-//! Owns the order of it: the stored half of the order is on the disk before a process exists, the secret half goes
-//! through a pipe, and the answer is the one line of the launcher.
+//! Owns the order of it: the folder is there before a process exists, the order goes through a pipe, and the answer is
+//! the one line of the launcher. Stores nothing itself: only the keeper, which has the lock, knows what may be replaced.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::folder::Folder;
 use crate::guard::{Report, Why};
 use crate::order::{KeeperCommand, Order};
-use crate::spec::{Secrets, Spec};
+use crate::spec::Parcel;
 
 /// How long a keeper may take until its agent runs. It syncs its journal before, which a busy disk can hold up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -38,9 +38,6 @@ pub struct Started {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The generation has another order on the disk.
-    #[error("generation {0} of this session has another order already: start the next generation")]
-    Taken(u32),
     /// Another keeper, or an agent, is there.
     #[error("this session is kept already ({0}): attach to it, or recover it")]
     Busy(String),
@@ -72,21 +69,20 @@ fn io_error(what: &'static str) -> impl FnOnce(io::Error) -> StartError {
 
 /// Starts the agent of `order` under a keeper, and returns when it runs or it is known why not.
 ///
+/// A start that was cut off before the generation stood in the journal leaves it free: it may be tried again, with another
+/// order, too.
+///
 /// # Errors
 /// When no agent was started. [`StartError::Silent`] leaves open whether one was: look at the folder.
 pub fn start(keeper: &KeeperCommand, order: &Order) -> Result<Started, StartError> {
     let order = &whole(order).map_err(io_error("a folder of the order"))?;
     let folder = Folder::make(&order.dir).map_err(io_error("the session's folder"))?;
-    let stored = Spec::of(order).store(&folder);
-    if !stored.map_err(io_error("the order's file"))? {
-        return Err(StartError::Taken(order.generation));
-    }
-    let secrets = serde_json::to_vec(&Secrets::of(order))
+    let parcel = serde_json::to_vec(&Parcel::of(order))
         .map_err(|error| io_error("the order")(error.into()))?;
     let mut launcher = spawn(keeper, &folder, order.generation)?;
     if let Some(mut stdin) = launcher.stdin.take() {
         // A keeper that refuses does not read it; it says why.
-        let _ = stdin.write_all(&secrets);
+        let _ = stdin.write_all(&parcel);
     }
     let said = first_line(&mut launcher);
     // The launcher has said all it will, or is stuck and to be ended; nobody else is its parent.

@@ -22,6 +22,8 @@ pub use command::{be_killed_with_parent, die_with_parent};
 pub use fork::fork;
 pub use fork::{ForkError, Forked, close_inherited, return_memory};
 pub use marker::{BadMarker, Marker};
-pub use tree::{Process, Signal, Swept, Tree, descendants_of, descends_from, signal, started};
+pub use tree::{
+    Process, Signal, Swept, Tree, descendants_of, descends_from, is_running, signal, started,
+};
 #[cfg(unix)]
 pub use tree::{become_subreaper, end_descendants};

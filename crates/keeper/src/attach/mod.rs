@@ -134,8 +134,13 @@ pub async fn attach(
             ending,
         }),
         pid: standing.agent.map(|agent| agent.pid),
-        // A host may come again with its epoch; the journal has grown by then, if only by its coming.
-        id_prefix: format!("cs-{generation}-{}-{tail}-", attachment.epoch()),
+        // A host may come again with its epoch; then the connection is another. Keepers that do not count them grow the
+        // journal by its coming.
+        id_prefix: format!(
+            "cs-{generation}-{}-{tail}-{}-",
+            attachment.epoch(),
+            standing.connection
+        ),
         may_bypass: behind.past.may_bypass,
     };
     let attached = claude.attach_kept(agent, prepared).await?;

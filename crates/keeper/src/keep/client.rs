@@ -59,6 +59,8 @@ pub(crate) struct Client {
     pub(crate) rank: Rank,
     /// It may not even say hello. It is told when it does, so that it is there to hear it.
     pub(crate) refusal: Option<Refusal>,
+    /// Messages may be left that were read and not looked at. Nothing more is read before they are.
+    pub(crate) more: bool,
     inbox: Inbox,
     outbox: Outbox,
 }
@@ -71,6 +73,7 @@ impl Client {
             pid,
             rank: Rank::Stranger(until),
             refusal: None,
+            more: false,
             inbox: Inbox::default(),
             outbox: Outbox::default(),
         }
@@ -119,6 +122,16 @@ impl Client {
         if matches!(self.rank, Rank::Owner | Rank::Watcher) {
             self.outbox.tail = Some(tail);
         }
+    }
+
+    /// Whether it need not be waited for: a message of it may be here.
+    pub(crate) fn has_more(&self) -> bool {
+        self.more && !self.is_leaving()
+    }
+
+    /// It does not read what it is told.
+    pub(crate) fn is_full(&self) -> bool {
+        self.outbox.is_full()
     }
 
     pub(crate) fn has_to_say(&self) -> bool {

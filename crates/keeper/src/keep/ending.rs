@@ -44,9 +44,19 @@ impl Keeper {
         if !matches!(self.phase, Phase::Live) {
             return;
         }
-        if let Some(step) = self.plan.ask(plan, self.in_turn, clock::boot()) {
+        let in_turn = self.is_in_turn();
+        if let Some(step) = self.plan.ask(plan, in_turn, clock::boot()) {
             self.why_end = Some(why.to_owned());
             self.take(step);
+        }
+    }
+
+    /// An agent that must not lose its stdin within a turn counts as within one if it might be.
+    pub(super) fn is_in_turn(&self) -> bool {
+        if self.plan.kills_first() {
+            self.turn.may_run()
+        } else {
+            self.turn.is_running()
         }
     }
 
@@ -152,6 +162,7 @@ impl Keeper {
             return false;
         }
         self.push_last_pieces();
+        self.push_missed();
         self.book.push_event(&KeeperEvent::Exit(exit.clone()));
         self.book.push_head();
         let mut recorded = self.book.commit(true);

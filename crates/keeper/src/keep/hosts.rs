@@ -3,6 +3,7 @@
 //! Owns admission and the epoch. Invariants: there is one owner, that of the highest epoch; nobody who was not admitted
 //! learns or does anything; the number of connections is bounded, and one more is cut at once.
 
+use std::io;
 use std::time::Duration;
 
 use countersign_journal::{KeeperEvent, ProcessName};
@@ -23,14 +24,24 @@ const HELLO_WITHIN: Duration = Duration::from_secs(5);
 /// How long one that is cut may take to read what it was told.
 const LEAVE_WITHIN: Duration = Duration::from_secs(2);
 
+/// How many messages of one host are taken in a round, so that the agent and other hosts get their turn.
+const MOST_MESSAGES: usize = 64;
+
+/// How many descendants of the agent are named, so that a host can always be told in one message.
+const MOST_CHILDREN: usize = 4_096;
+
+/// How long nobody is let in when the system has no room for another connection. It stays readable until then.
+const DEAF: Duration = Duration::from_millis(500);
+
 /// Somebody turned away is recorded once in this time: a loop of tries must not fill the disk.
 const RECORD_REFUSED_EVERY: Duration = Duration::from_secs(1);
 
 impl Keeper {
     pub(super) fn on_connection(&mut self) {
         for _ in 0..MOST_CLIENTS {
-            let Ok((stream, _)) = self.listening.listener.accept() else {
-                return;
+            let stream = match self.listening.listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(error) => return self.on_no_connection(&error),
             };
             if !self.has_room_for_one() || stream.set_nonblocking(true).is_err() {
                 continue;
@@ -48,6 +59,14 @@ impl Keeper {
             client.refusal = admitted.err();
             self.next_client += 1;
             self.clients.push(client);
+        }
+    }
+
+    fn on_no_connection(&mut self, error: &io::Error) {
+        use io::ErrorKind::{ConnectionAborted, Interrupted, WouldBlock};
+        if !matches!(error.kind(), WouldBlock | Interrupted | ConnectionAborted) {
+            self.deaf_until = Some(clock::boot() + DEAF);
+            self.log(&format!("cannot let anybody in for a moment: {error}"));
         }
     }
 
@@ -75,23 +94,50 @@ impl Keeper {
         if client.is_leaving() {
             return;
         }
-        if !client.read() {
+        if !client.has_more() && !client.read() {
             return self.cut(id);
         }
         if let Some(why) = client.refusal {
             return self.turn_away(id, why);
         }
-        while let Some(client) = self.client(id) {
-            if client.is_leaving() {
-                return;
-            }
-            match client.next() {
-                Ok(None) => return,
-                Ok(Some(Incoming::Message(message))) => self.on_message(id, message),
-                Ok(Some(Incoming::Put(put))) => self.on_put(put),
-                Err(why) => self.turn_away(id, why),
+        let mut has_more = true;
+        for _ in 0..MOST_MESSAGES {
+            has_more = self.take_message(id);
+            if !has_more {
+                break;
             }
         }
+        if let Some(client) = self.client(id) {
+            client.more |= has_more;
+        }
+    }
+
+    /// Takes one message of a host. `false` if no other is to be taken in this round.
+    fn take_message(&mut self, id: u64) -> bool {
+        let Some(client) = self.client(id) else {
+            return false;
+        };
+        client.more = false;
+        if client.is_leaving() {
+            return false;
+        }
+        if client.is_full() {
+            self.cut(id);
+            return false;
+        }
+        match client.next() {
+            Ok(None) => return false,
+            Ok(Some(Incoming::Message(message))) => {
+                // A look at all processes takes its time: one in a round.
+                let is_long = matches!(message, ToKeeper::Status);
+                client.more = is_long;
+                self.on_message(id, message);
+                return !is_long;
+            }
+            Ok(Some(Incoming::Put(put))) => self.on_put(put),
+            Err(why) => self.turn_away(id, why),
+        }
+        true
     }
 
     fn on_message(&mut self, id: u64, message: ToKeeper) {
@@ -112,7 +158,7 @@ impl Keeper {
                 Err(why) => self.turn_away(id, why),
             },
             (Rank::Owner | Rank::Watcher, ToKeeper::Status) => {
-                let standing = self.standing();
+                let standing = self.standing(id);
                 self.say(id, &FromKeeper::Status(standing));
             }
             (Rank::Owner, ToKeeper::End { plan, why }) => self.end(plan, &why),
@@ -154,7 +200,7 @@ impl Keeper {
                 Rank::Owner
             }
         };
-        let standing = self.standing();
+        let standing = self.standing(id);
         if let Some(client) = self.client(id) {
             client.rank = rank;
             client.say(&FromKeeper::Welcome(standing));
@@ -178,9 +224,13 @@ impl Keeper {
         Ok(())
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self, id: u64) -> Standing {
         let agent = self.agent.is_running().then_some(self.agent.name);
-        let children = descendants_of(self.agent.name.pid).into_iter();
+        // Orphans of the agent are this process's children, not below the agent any more.
+        let children = descendants_of(std::process::id())
+            .into_iter()
+            .filter(|one| one.pid != self.agent.name.pid)
+            .take(MOST_CHILDREN);
         Standing {
             proto: PROTO,
             build: self.habits.build.clone(),
@@ -191,6 +241,7 @@ impl Keeper {
             synced: self.book.synced(),
             last_n: self.numbers.last(),
             epoch: self.epoch,
+            connection: id + 1,
             open: self.questions.list(),
             unwritten: self.stdin.unwritten(),
             children: children
@@ -211,14 +262,19 @@ impl Keeper {
         let pid = client.pid;
         client.say(&refused(why));
         self.leave(id);
+        let why = serde_json::to_value(why).ok();
+        let why = why.as_ref().and_then(|why| why.as_str());
+        self.record_turned_away(why.unwrap_or_default(), pid);
+    }
+
+    /// Somebody, or something that the agent asked, was not let in.
+    pub(super) fn record_turned_away(&mut self, why: &str, pid: Option<u32>) {
         let now = clock::boot();
         let recorded = self.refused_at.unwrap_or_default();
         if self.refused_at.is_none() || now >= recorded + RECORD_REFUSED_EVERY {
             self.refused_at = Some(now);
-            let why = serde_json::to_value(why).ok();
-            let why = why.and_then(|why| Some(why.as_str()?.to_owned()));
             self.record(&KeeperEvent::Refused {
-                why: why.unwrap_or_default(),
+                why: why.to_owned(),
                 pid,
             });
         }
@@ -287,7 +343,7 @@ impl Keeper {
         }
     }
 
-    fn owner(&mut self) -> Option<&mut Client> {
+    pub(super) fn owner(&mut self) -> Option<&mut Client> {
         let mut clients = self.clients.iter_mut();
         clients.find(|client| client.rank == Rank::Owner)
     }

@@ -32,7 +32,8 @@ pub(crate) fn hear(line: &[u8]) -> Option<Heard> {
     if CONTROL.find(line).is_none() && RESULT.find(line).is_none() {
         // As every pinned CLI begins them; one that does not is still found by its result.
         let is_turn = line.starts_with(b"{\"type\":\"assistant\"")
-            || line.starts_with(b"{\"type\":\"stream_event\"");
+            || line.starts_with(b"{\"type\":\"stream_event\"")
+            || line.starts_with(b"{\"type\":\"system\",\"subtype\":\"init\"");
         return is_turn.then_some(Heard::Turn);
     }
     let route = Route::of(line).ok()?;
@@ -50,6 +51,11 @@ pub(crate) fn hear(line: &[u8]) -> Option<Heard> {
         }),
         "result" => Some(Heard::Result),
         "assistant" | "stream_event" => Some(Heard::Turn),
+        // Every turn begins with it, long before the model's first word.
+        "system" => {
+            let is_init = route.subtype.is_some_and(|text| text.get() == "init");
+            is_init.then_some(Heard::Turn)
+        }
         _ => None,
     }
 }
@@ -144,7 +150,13 @@ mod tests {
             ),
             (r#"{"type":"control_request"}"#, None),
             (r#"{"type":"control_request","request_id":"cut"#, None),
-            (r#"{"type":"system","subtype":"init"}"#, None),
+            (r#"{"type":"system","subtype":"init"}"#, Some(Heard::Turn)),
+            (
+                r#"{"subtype":"init","type":"system","tools":["result"]}"#,
+                Some(Heard::Turn),
+            ),
+            (r#"{"type":"system","subtype":"status"}"#, None),
+            (r#"{"type":"system","subtype":"task","of":"result"}"#, None),
             ("noise with \"control_ in it", None),
             ("", None),
         ] {

@@ -19,6 +19,7 @@ mod puts;
 mod questions;
 mod signals;
 mod stdin;
+mod turn;
 
 use std::fs::File;
 use std::io::Write as _;
@@ -45,9 +46,13 @@ use plan::Plan;
 use questions::Questions;
 use signals::Signals;
 use stdin::Stdin;
+use turn::Turn;
 
 /// How often a full disk is tried again.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// How long a system that cannot even be waited on is left alone.
+const SHORT: Duration = Duration::from_millis(20);
 
 /// What a keeper begins with.
 #[derive(Debug)]
@@ -114,8 +119,12 @@ struct Keeper {
     listening: Listening,
     look_at_socket: Duration,
     signals: Signals,
-    in_turn: bool,
+    turn: Turn,
     paused: Option<Pause>,
+    /// Hosts came or went while nothing could be written.
+    missed_hosts: bool,
+    /// Nobody is let in until then.
+    deaf_until: Option<Duration>,
     refused_at: Option<Duration>,
     is_broken: bool,
 }
@@ -187,10 +196,12 @@ impl Keeper {
             Ready::Signals,
             PollFd::new(&self.signals.pipe, PollFlags::IN),
         );
-        add(
-            Ready::Listener,
-            PollFd::new(&self.listening.listener, PollFlags::IN),
-        );
+        if self.deaf_until.is_none() {
+            add(
+                Ready::Listener,
+                PollFd::new(&self.listening.listener, PollFlags::IN),
+            );
+        }
         // While nothing can be written nothing is read: the agent waits at its full pipe, and nothing is lost. One that
         // has ended waits for nobody; what is left in its pipes is little.
         if self.paused.is_none() || matches!(self.phase, Phase::Draining { .. }) {
@@ -206,23 +217,46 @@ impl Keeper {
         }
         for client in &self.clients {
             let mut flags = PollFlags::empty();
-            flags.set(PollFlags::IN, !client.is_leaving());
+            flags.set(PollFlags::IN, !client.is_leaving() && !client.has_more());
             flags.set(PollFlags::OUT, client.has_to_say());
             add(Ready::Client(client.id), PollFd::new(&client.stream, flags));
         }
-        let left = self
-            .next_due()
-            .map(|due| due.saturating_sub(clock::boot()))
-            .and_then(|left| Timespec::try_from(left).ok());
-        if poll(&mut fds, left.as_ref()).is_err() {
-            // Interrupted by a signal, whose byte is in the pipe by now.
-            return Vec::new();
+        match poll(&mut fds, self.patience().as_ref()) {
+            Ok(_) => {}
+            // By a signal, whose byte is in the pipe by now.
+            Err(rustix::io::Errno::INTR) => return Vec::new(),
+            // The system is short of something. Asking again at once would not help it.
+            Err(_) => {
+                std::thread::sleep(SHORT);
+                return Vec::new();
+            }
         }
         let is_ready = fds.iter().map(|fd| !fd.revents().is_empty());
         who.into_iter()
             .zip(is_ready)
-            .filter_map(|(who, is_ready)| is_ready.then_some(who))
+            .filter(|(who, is_ready)| *is_ready || self.has_more(*who))
+            .map(|(who, _)| who)
             .collect()
+    }
+
+    /// How long nothing has to be done.
+    fn patience(&self) -> Option<Timespec> {
+        let is_busy = self.clients.iter().any(Client::has_more);
+        let due = if is_busy {
+            Some(Duration::ZERO)
+        } else {
+            self.next_due()
+        };
+        due.map(|due| due.saturating_sub(clock::boot()))
+            .and_then(|left| Timespec::try_from(left).ok())
+    }
+
+    fn has_more(&self, who: Ready) -> bool {
+        let Ready::Client(id) = who else {
+            return false;
+        };
+        let mut clients = self.clients.iter();
+        clients.any(|client| client.id == id && client.has_more())
     }
 
     fn next_due(&self) -> Option<Duration> {
@@ -236,6 +270,7 @@ impl Keeper {
             self.plan.until(),
             self.paused.map(|pause| pause.retry),
             Some(self.look_at_socket),
+            self.deaf_until,
             draining,
         ]
         .into_iter()
@@ -258,6 +293,7 @@ impl Keeper {
             self.look_at_socket = now + Duration::from_millis(self.habits.rebind_ms);
             self.bind_anew_if_gone();
         }
+        self.deaf_until = self.deaf_until.filter(|until| *until > now);
         self.cut_late(now);
     }
 
@@ -267,7 +303,8 @@ impl Keeper {
         synced.map_err(|trouble| self.on_trouble(&trouble)).is_ok()
     }
 
-    /// Records something that happened. On a full disk it takes of the room that is kept.
+    /// Records something that happened. On a full disk the end takes of the room that is kept; hosts that come and go, or
+    /// are turned away, do not: as often as they like they could use it up.
     fn record(&mut self, event: &KeeperEvent) {
         if matches!(self.phase, Phase::Gone) {
             return;
@@ -280,13 +317,33 @@ impl Keeper {
                 self.on_trouble(trouble);
             }
         }
-        if tried.is_err() && !self.is_broken {
+        let may_use_reserve = matches!(
+            event,
+            KeeperEvent::Exit(_) | KeeperEvent::Ending { .. } | KeeperEvent::Paused { .. }
+        );
+        if tried.is_err() && may_use_reserve && !self.is_broken {
             self.book.push_event(event);
             tried = self.book.commit(true);
         }
+        self.missed_hosts |= tried.is_err()
+            && matches!(
+                event,
+                KeeperEvent::Attached { .. } | KeeperEvent::Detached { .. }
+            );
         match tried {
             Ok(()) => self.tell_tail(),
             Err(trouble) => self.log(&format!("not recorded ({trouble:?}): {event:?}")),
+        }
+    }
+
+    /// Who owns the agent now, if that was not recorded when it came about.
+    fn push_missed(&mut self) {
+        if self.missed_hosts {
+            let epoch = self.epoch;
+            self.book.push_event(&KeeperEvent::Attached { epoch });
+            if self.owner().is_none() {
+                self.book.push_event(&KeeperEvent::Detached { epoch });
+            }
         }
     }
 
@@ -301,6 +358,10 @@ impl Keeper {
         let retry = clock::boot() + RETRY;
         let was_paused = self.paused.replace(Pause { errno, retry }).is_some();
         if !was_paused {
+            let why = std::io::Error::from_raw_os_error(errno);
+            self.log(&format!(
+                "nothing can be written, so the agent waits: {why}"
+            ));
             self.record(&KeeperEvent::Paused { errno });
             self.say_to_all(&FromKeeper::Paused { errno });
         }
@@ -314,9 +375,11 @@ impl Keeper {
             return;
         }
         self.book.push_event(&KeeperEvent::Resumed);
+        self.push_missed();
         match self.book.commit(false) {
             Ok(()) => {
                 self.paused = None;
+                self.missed_hosts = false;
                 self.tell_tail();
                 self.say_to_all(&FromKeeper::Resumed);
             }

@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 use std::time::Duration;
 
 use countersign_journal::{Exit, KeeperEvent, Limits, OpenError, SpawnedAgent, Writer};
-use countersign_process::{become_subreaper, return_memory};
+use countersign_process::{become_subreaper, return_memory, started};
 
 use super::agent::{Agent, Pipes};
 use super::book::{Book, Trouble};
@@ -17,12 +17,13 @@ use super::plan::Plan;
 use super::questions::Questions;
 use super::signals::Signals;
 use super::stdin::Stdin;
+use super::turn::Turn;
 use super::{Facts, Keeper, Phase, Start};
-use crate::folder::KeeperJson;
+use crate::folder::{KeeperJson, boot_id};
 use crate::guard::{Why, null};
 use crate::protocol::PROTO;
 use crate::socket::Listening;
-use crate::spec::{Secrets, Spec};
+use crate::spec::{Parcel, Secrets, Spec};
 use crate::{clock, lock};
 
 /// Why there is no agent.
@@ -60,9 +61,8 @@ pub(super) fn open(start: Start) -> Result<Keeper, NotOpened> {
     if let Some(guard) = start.guard {
         countersign_process::hear_of_parents_death(guard).map_err(failed("the guard"))?;
     }
-    let spec = Spec::load(&start.folder, start.generation).map_err(failed("the order"))?;
     hide_memory();
-    let secrets = read_secrets().map_err(failed("the secret half of the order"))?;
+    let Parcel { spec, secrets } = read_order(&start).map_err(failed("the order"))?;
     let agent_lock = lock::take(&start.folder.agent_lock())
         .map_err(failed("agent.lock"))?
         .ok_or_else(|| NotOpened::new(Why::Busy, "an agent of an earlier start still runs"))?;
@@ -93,8 +93,10 @@ pub(super) fn open(start: Start) -> Result<Keeper, NotOpened> {
         stderr: Pipe::new(stderr),
         clients: Vec::new(),
         next_client: 0,
-        in_turn: false,
+        turn: Turn::default(),
         paused: None,
+        missed_hosts: false,
+        deaf_until: None,
         refused_at: None,
         is_broken: false,
         why_end: None,
@@ -121,15 +123,19 @@ fn hide_memory() {
     }
 }
 
-/// The secret half of the order comes through stdin, which is then let go of.
-fn read_secrets() -> io::Result<Secrets> {
+/// The order comes through stdin, which is then let go of.
+fn read_order(start: &Start) -> io::Result<Parcel> {
     let mut bytes = Vec::new();
     io::stdin().lock().read_to_end(&mut bytes)?;
     rustix::stdio::dup2_stdin(null()?)?;
-    Ok(serde_json::from_slice(&bytes)?)
+    let parcel: Parcel = serde_json::from_slice(&bytes)?;
+    if parcel.spec.generation != start.generation {
+        return Err(io::Error::other("it is for another generation"));
+    }
+    Ok(parcel)
 }
 
-/// Begins the generation, on the disk. Also returns the last number and the last epoch.
+/// Begins the generation, on the disk: its order, then its first record. Also returns the last number and the last epoch.
 fn open_journal(start: &Start, spec: &Spec) -> Result<(Book, u64, u64), NotOpened> {
     let opened = Writer::open(
         &start.folder.journal(),
@@ -144,6 +150,9 @@ fn open_journal(start: &Start, spec: &Spec) -> Result<(Book, u64, u64), NotOpene
         };
         NotOpened::new(why, error.to_string())
     })?;
+    // The generation was not there, so an order of it that lies here came to nothing.
+    let stored = spec.store(&start.folder);
+    stored.map_err(failed("the order's file"))?;
     let mut book = Book::new(writer, &start.habits);
     book.push_event(&KeeperEvent::Open {
         generation: start.generation,
@@ -181,13 +190,6 @@ fn listen(start: &Start, spec: &Spec, secrets: &Secrets) -> Result<(Listening, F
     Ok((listening, facts))
 }
 
-/// Which run of the machine this is; empty where the system has no name for it.
-fn boot_id() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
-        .map(|id| id.trim().to_owned())
-        .unwrap_or_default()
-}
-
 fn cannot_spawn(mut book: Book, error: io::Error) -> NotOpened {
     let exit = Exit {
         error: Some(error.to_string()),
@@ -206,10 +208,14 @@ fn cannot_spawn(mut book: Book, error: io::Error) -> NotOpened {
 impl Facts {
     pub(super) fn keeper_json(&self, listening: &Listening, habits: &crate::Habits) -> KeeperJson {
         let keeper = std::process::id();
+        let guard = self.guard.unwrap_or(keeper);
         KeeperJson {
             socket: listening.path.clone(),
-            guard: self.guard.unwrap_or(keeper),
+            guard,
             keeper,
+            started: started(keeper).unwrap_or_default(),
+            guard_started: started(guard).unwrap_or_default(),
+            boot_id: boot_id(),
             session: self.session.clone(),
             generation: self.generation,
             build: habits.build.clone(),

@@ -7,6 +7,7 @@ use countersign_journal::{KeeperEvent, Kind};
 use countersign_process::return_memory;
 
 use super::line::{Heard, hear};
+use super::turn::Turn;
 use super::{Keeper, clock};
 use crate::habits::Step;
 use crate::protocol::{EndPlan, FromKeeper, MAX_PUT, Ref};
@@ -18,20 +19,20 @@ const MAX_STDERR: usize = 1 << 20;
 #[derive(Debug, Default)]
 struct Batch {
     questions: Vec<(u64, Heard)>,
-    in_turn: bool,
+    turn: Turn,
     has_result: bool,
 }
 
 impl Batch {
     fn add(&mut self, seq: u64, heard: Option<Heard>) {
+        let Some(heard) = heard else {
+            return;
+        };
+        self.turn.hear(&heard);
         match heard {
-            None => {}
-            Some(Heard::Turn) => self.in_turn = true,
-            Some(Heard::Result) => {
-                self.in_turn = false;
-                self.has_result = true;
-            }
-            Some(question) => self.questions.push((seq, question)),
+            Heard::Turn => {}
+            Heard::Result => self.has_result = true,
+            question => self.questions.push((seq, question)),
         }
     }
 }
@@ -54,7 +55,7 @@ impl Keeper {
             return true;
         }
         let mut heard = Batch {
-            in_turn: self.in_turn,
+            turn: self.turn,
             ..Batch::default()
         };
         let long = self.stdout.take_long();
@@ -80,7 +81,7 @@ impl Keeper {
         if is_long {
             return_memory();
         }
-        self.in_turn = heard.in_turn;
+        self.turn = heard.turn;
         for (seq, heard) in heard.questions {
             self.on_heard(seq, heard);
         }
@@ -97,7 +98,11 @@ impl Keeper {
             Heard::Question {
                 request_id,
                 subtype,
-            } => self.questions.ask(request_id, subtype, seq),
+            } => {
+                if !self.questions.ask(request_id, subtype, seq) {
+                    self.record_turned_away("question", Some(self.agent.name.pid));
+                }
+            }
             Heard::Withdrawn { request_id } => self.questions.close(&request_id),
             Heard::Turn | Heard::Result => {}
         }
@@ -107,7 +112,10 @@ impl Keeper {
         // Followers need not wait for the disk.
         self.write_to_hosts();
         self.sync();
-        if let Some(step) = self.plan.turn_ended(clock::boot()) {
+        // Another turn may have begun behind it already.
+        if !self.is_in_turn()
+            && let Some(step) = self.plan.turn_ended(clock::boot())
+        {
             self.take(step);
         }
     }

@@ -53,6 +53,11 @@ impl Plan {
         }
     }
 
+    /// Whether the agent must not lose its stdin within a turn.
+    pub(crate) fn kills_first(&self) -> bool {
+        self.kill_first
+    }
+
     /// The step that was taken last.
     pub(crate) fn step(&self) -> Option<Step> {
         self.now.map(|(step, _)| step)

@@ -34,7 +34,9 @@ impl Keeper {
             Ref::N(n) => self.numbers.take(*n, seq),
             Ref::Answer(request_id) => self.questions.close(request_id),
         }
-        self.in_turn |= said == Said::Message;
+        if said == Said::Message {
+            self.turn.message();
+        }
         self.tell_tail();
         if said.must_be_synced() && !self.sync() {
             // The agent is killed by now. The line counts among those that it did not get.

@@ -10,9 +10,12 @@ use serde_json::json;
 
 use crate::checks::Extent;
 use crate::launch;
+use crate::orders::{Decide, Leave};
+use crate::procs;
 use crate::raw::{self, Raw};
+use crate::rounds_keeper::left_running;
 use crate::scenes;
-use crate::stage::{Stage, program};
+use crate::stage::{Stage, lines, program};
 use crate::wait::{self, Dice};
 
 /// Set in the process that has the namespace.
@@ -123,8 +126,57 @@ fn a_full_disk_holds_the_agent_up_and_loses_nothing() {
     assert!(!case.journal.events("paused").is_empty());
     assert!(!case.journal.events("resumed").is_empty());
     let wrong = crate::chain::violations(&stage.dir());
-    assert!(wrong.is_empty(), "{}", crate::stage::lines(&wrong));
+    assert!(wrong.is_empty(), "{}", lines(&wrong));
     end_and_unmount(&stage, &mut host);
+}
+
+#[test]
+fn a_keeper_that_is_killed_on_a_full_disk_is_recovered() {
+    if elsewhere("disk::a_keeper_that_is_killed_on_a_full_disk_is_recovered") {
+        return;
+    }
+    let mut dice = Dice::of("killed on a full disk");
+    let stage = Stage::scripted(scenes::FLOOD, &mut dice);
+    std::fs::create_dir_all(stage.dir()).unwrap();
+    mount(SMALL, &stage.dir());
+    let messages = stage.messages(2, &mut dice);
+    let mut orders = stage.orders(&messages[..1]);
+    (orders.decide, orders.leave) = (Decide::Hold, Leave::Never);
+    let mut host = stage.host(&orders);
+    host.until_so_many("question", 2);
+    wait::until("the disk is full", || {
+        let (_, status) = Raw::hello(&stage.socket(), stage.token(), 0, "watch");
+        status["paused"] == ENOSPC
+    });
+    let tree = stage.processes();
+    procs::kill(stage.pid_of("keeper").unwrap());
+    let wrong = left_running(&stage, &tree);
+    assert!(wrong.is_empty(), "{}", lines(&wrong));
+    host.kill();
+    stage.assert_kept(Extent::Begun, "on the full disk");
+    let wrong = crate::chain::violations(&stage.dir());
+    assert!(wrong.is_empty(), "{}", lines(&wrong));
+
+    // Whether there is room for one more agent is not promised; that it is said, and that nothing breaks, is.
+    let mut orders = stage.orders(&messages);
+    orders.leave = Leave::Never;
+    let mut next = stage.host(&orders);
+    let came = wait::within(wait::DEADLINE, || {
+        let is_in = !next.events("attached").is_empty();
+        (is_in || !next.events("over").is_empty()).then_some(())
+    });
+    assert!(came.is_some(), "{}", next.story());
+    next.kill();
+    mount(LARGE, &stage.dir());
+    let mut orders = stage.orders(&messages);
+    orders.leave = Leave::EndWhenDone;
+    let mut last = stage.host(&orders);
+    last.until_left();
+    wait::until("nothing is left running", || stage.processes().is_empty());
+    stage.assert_kept(Extent::Whole, "with room again");
+    let wrong = crate::chain::violations(&stage.dir());
+    assert!(wrong.is_empty(), "{}", lines(&wrong));
+    unmount(&stage);
 }
 
 fn open_question(status: &serde_json::Value, index: usize) -> String {
@@ -137,6 +189,10 @@ fn end_and_unmount(stage: &Stage, host: &mut Raw) {
     host.say(&json!({"type":"end","plan":"kill","why":"the test is over"}));
     host.until("gone");
     wait::until("nothing is left running", || stage.processes().is_empty());
+    unmount(stage);
+}
+
+fn unmount(stage: &Stage) {
     let done = Command::new("umount").arg(stage.dir()).status();
     assert!(done.is_ok_and(|status| status.success()), "umount");
 }

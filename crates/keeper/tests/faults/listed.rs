@@ -68,12 +68,12 @@ fn of_two_starts_of_one_generation_one_agent_comes() {
         let stage = Stage::scripted(scenes::ONE_QUESTION, &mut dice);
         let order = launch::order(&stage.session_orders(&[]), 1, "--session-id").unwrap();
         let keeper = launch::keeper(Path::new(&program("kept")), &stage.keeper_env());
-        let begin = |order: &Order| start(&keeper, order).is_ok();
-        let came: Vec<bool> = std::thread::scope(|scope| {
+        let begin = |order: &Order| start(&keeper, order).map_err(|error| error.to_string());
+        let came: Vec<Result<_, String>> = std::thread::scope(|scope| {
             let starts: Vec<_> = (0..4).map(|_| scope.spawn(|| begin(&order))).collect();
             starts.into_iter().map(|one| one.join().unwrap()).collect()
         });
-        let count = came.iter().filter(|came| **came).count();
+        let count = came.iter().filter(|came| came.is_ok()).count();
         assert_eq!(count, 1, "round {round}: {came:?}\n{}", stage.story());
         wait::until("the agent runs", || stage.witness(1).starts > 0);
 
@@ -81,7 +81,7 @@ fn of_two_starts_of_one_generation_one_agent_comes() {
         let processes = stage.processes();
         processes.iter().for_each(|one| procs::kill(one.pid));
         wait::until("all is dead", || stage.processes().is_empty());
-        assert!(!begin(&order), "a generation begins once");
+        assert!(begin(&order).is_err(), "a generation begins once");
         assert_eq!(stage.witness(1).starts, 1);
         assert_eq!(stage.journal().events("open").len(), 1);
     }

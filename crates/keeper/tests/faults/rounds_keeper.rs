@@ -166,13 +166,35 @@ fn assert_chain_holds(stage: &Stage) {
 /// A new host says one message more, and it is answered. A conversation that the CLI had not stored begins afresh.
 fn goes_on(stage: &Stage, messages: &[Message], tree: &[Process], figures: &mut Figures) {
     let mut host = stage.host(&stage.orders(messages));
-    host.until_left();
-    let how = host.events("attached").remove(0);
+    let how = host.until("attached");
     let left: Vec<_> = tree.iter().filter(|process| process.runs()).collect();
     assert!(left.is_empty(), "of the generation before: {left:#?}");
+    host.until_left();
     stage.assert_kept(Extent::Whole, "after the recovery");
     assert_chain_holds(stage);
     figures.went_on(how["started"].as_str());
+}
+
+/// An agent with open questions ends with whoever is killed, whatever it and its children ignore.
+fn ends_by_force(victim: Victim) {
+    let mut dice = Dice::of("stubborn agent");
+    let stage = Stage::scripted(scenes::STUBBORN, &mut dice);
+    let messages = stage.messages(1, &mut dice);
+    let mut orders = stage.orders(&messages);
+    (orders.decide, orders.leave) = (Decide::Hold, Leave::Never);
+    let mut host = stage.host(&orders);
+    host.until("question");
+    let tree = stage.processes();
+    let hit = victims(&stage, victim, &mut host);
+    assert!(!hit.is_empty(), "{victim:?} is there: {tree:#?}");
+    hit.into_iter().for_each(procs::kill);
+    let wrong = left_running(&stage, &tree);
+    assert!(
+        wrong.is_empty(),
+        "{victim:?}: {}\n{}",
+        lines(&wrong),
+        stage.story()
+    );
 }
 
 /// An agent that dies before anybody has said something to it has stored no conversation to go on with.
@@ -228,10 +250,9 @@ mod scripted {
     /// It ignores whatever may be ignored, and so do its children.
     #[test]
     fn whoever_is_killed_an_agent_that_does_not_want_to_end_is_ended() {
-        let cli = Cli::Scripted(scenes::STUBBORN);
-        rounds("keeper, stubborn agent", cli, Victim::Keeper, SOON, 1);
-        rounds("guard, stubborn agent", cli, Victim::Guard, SOON, 1);
-        rounds("agent, stubborn agent", cli, Victim::Agent, SOON, 1);
+        for victim in [Victim::Keeper, Victim::Guard, Victim::Agent] {
+            ends_by_force(victim);
+        }
     }
 
     #[test]

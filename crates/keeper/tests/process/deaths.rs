@@ -155,3 +155,25 @@ fn a_keeper_that_does_not_answer_is_unreachable_and_nothing_is_started_beside_it
         Err(countersign_keeper::StartError::Busy(_))
     ));
 }
+
+/// Whoever ignores the deaths of children hands that down to what it starts.
+#[test]
+fn a_guard_of_a_host_that_ignores_its_children_still_ends_everything() {
+    let mut stage = Stage::new("(setsid sleep 300 &); echo done; read line");
+    let kept = stage.keeper.program.clone();
+    stage.keeper.program = "/usr/bin/env".into();
+    stage.keeper.args = vec!["--ignore-signal=CHLD".into(), kept.into()];
+    // Not every `env` can do it.
+    let can = std::process::Command::new(&stage.keeper.program)
+        .args(["--ignore-signal=CHLD", "true"])
+        .output();
+    if !can.is_ok_and(|can| can.status.success()) {
+        return;
+    }
+    let started = stage.start();
+    stage.until_journalled("a done");
+    kill(started.keeper, rustix::process::Signal::KILL);
+    until("the end of all", || {
+        !lives(started.guard) && stage.agents_processes() == 0
+    });
+}

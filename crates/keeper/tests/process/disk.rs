@@ -270,3 +270,37 @@ fn a_long_line_that_does_not_fit_is_there_when_there_is_room() {
     let long = journal.iter().filter(|one| one.starts_with("a yyyy"));
     assert_eq!(long.map(String::len).collect::<Vec<_>>(), [2 + 3_000_000]);
 }
+
+/// What is kept for the end is not for hosts that come and go.
+#[test]
+fn hosts_that_come_and_go_on_a_full_disk_are_recorded_later() {
+    let stage = Stage::new(
+        r#"while ! [ -e go ]; do sleep 0.01; done
+           seq -f '%.0f xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' 1 30000
+           echo done; read line"#,
+    );
+    let session = stage.session();
+    let Some(disk) = SmallDisk::mount(&session) else {
+        return;
+    };
+    stage.start();
+    let mut host = stage.own(1);
+    disk.fill();
+    std::fs::write(stage.work("go"), "").unwrap();
+    assert_eq!(host.hear(), FromKeeper::Paused { errno: 28 });
+    let records = stage.journal().len();
+    for epoch in 2..=50 {
+        stage.own(epoch);
+        let mut stranger = stage.connect();
+        stranger.hello("guessed", epoch, countersign_keeper::protocol::Role::Own);
+        assert_eq!(stranger.hear_refusal(), Refusal::Token);
+    }
+    let mut last = stage.own(51);
+    assert_eq!(stage.journal().len(), records);
+    disk.free();
+    assert_eq!(last.hear(), FromKeeper::Resumed);
+    stage.until_journalled(r#"k {"event":"attached","epoch":51}"#);
+    stage.until_journalled("a done");
+    let attached = |one: &&String| one.starts_with(r#"k {"event":"attached""#);
+    assert_eq!(stage.journal().iter().filter(attached).count(), 2);
+}

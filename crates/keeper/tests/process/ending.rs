@@ -204,3 +204,52 @@ fn what_did_not_reach_the_agent_is_listed_in_its_exit() {
         assert!(record.starts_with("h "));
     }
 }
+
+/// Two messages, of which the first has its result: the second begins a turn any moment.
+#[test]
+fn one_that_must_not_lose_its_stdin_is_killed_while_a_message_waits() {
+    let mut stage = Stage::new(
+        r#"read -r one; read -r two; echo '{"type":"result"}'; echo '{"type":"done"}'; cat > /dev/null"#,
+    );
+    stage.order.kill_first = true;
+    stage.start();
+    let mut host = stage.own(1);
+    for n in 1..=2 {
+        host.put(Ref::N(n), &message("work"));
+        host.hear_ok();
+    }
+    stage.until_journalled(r#"a {"type":"done"}"#);
+    end(&mut host, EndPlan::Gentle);
+    assert_eq!(hear_gone(&mut host).signal, Some(9));
+    assert_eq!(steps(&stage), ["interrupt", "kill"]);
+}
+
+#[test]
+fn a_turn_that_begins_by_itself_counts_from_its_first_line() {
+    let mut stage =
+        Stage::new(r#"echo '{"type":"system","subtype":"init","tools":[]}'; cat > /dev/null"#);
+    stage.order.kill_first = true;
+    stage.start();
+    stage.until_journalled("a ");
+    let mut host = stage.own(1);
+    end(&mut host, EndPlan::Gentle);
+    assert_eq!(hear_gone(&mut host).signal, Some(9));
+    assert_eq!(steps(&stage), ["interrupt", "kill"]);
+}
+
+#[test]
+fn a_turn_that_begins_right_behind_a_result_is_not_over() {
+    let mut stage = Stage::new(
+        r#"echo '{"type":"assistant"}'
+           read -r interrupt
+           printf '{"type":"result"}\n{"type":"system","subtype":"init"}\n'
+           cat > /dev/null"#,
+    );
+    stage.order.kill_first = true;
+    stage.start();
+    stage.until_journalled("a ");
+    let mut host = stage.own(1);
+    end(&mut host, EndPlan::Gentle);
+    assert_eq!(hear_gone(&mut host).signal, Some(9));
+    assert_eq!(steps(&stage), ["interrupt", "kill"]);
+}

@@ -176,3 +176,97 @@ fn the_tail_is_told_after_the_record_is_there() {
         assert!(records >= seq, "{records} < {seq}");
     }
 }
+
+#[test]
+fn what_the_agent_has_let_go_of_is_still_told() {
+    let stage = Stage::new("(setsid sleep 300 &); echo done; read line");
+    stage.start();
+    stage.until_journalled("a done");
+    let mut host = stage.own(1);
+    let mut children = Vec::new();
+    until("the orphan", || {
+        children = host.status().children;
+        children.iter().any(|one| one.command == "sleep")
+    });
+    let agent = host.status().agent.unwrap();
+    assert!(
+        children.iter().all(|one| one.pid != agent.pid),
+        "{children:?}"
+    );
+}
+
+fn memory(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let mut lines = status.lines();
+    let line = lines.find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_ascii_whitespace()
+        .nth(1)
+        .unwrap()
+        .parse()
+        .unwrap()
+}
+
+#[test]
+fn a_watcher_that_only_asks_holds_up_nobody_and_is_cut() {
+    // So many open questions that it takes 100 KB to tell of them.
+    let stage = Stage::new(
+        r#"seq -f '{"type":"control_request","request_id":"q%040.0f","request":{"subtype":"can_use_tool"}}' 1 1000
+           echo done; while read -r line; do :; done"#,
+    );
+    let started = stage.start();
+    stage.until_journalled("a done");
+    let mut owner = stage.own(1);
+    let before = memory(started.keeper);
+    let mut watcher = stage.connect();
+    watcher.hello(TOKEN, 0, Role::Watch);
+    assert!(matches!(watcher.hear(), FromKeeper::Welcome(_)));
+    let mut asking = watcher.stream.try_clone().unwrap();
+    let is_cut = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Never reads an answer. 64 KiB of questions lie in the keeper at a time.
+        scope.spawn(|| {
+            let asked = "{\"type\":\"status\"}\n".repeat(5_000);
+            while asking.write_all(asked.as_bytes()).is_ok() {}
+            is_cut.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        let mut n = 0;
+        until("the end of the watcher", || {
+            n += 1;
+            let asked = Instant::now();
+            owner.put(Ref::N(n), &message("meanwhile"));
+            owner.hear_ok();
+            let took = asked.elapsed();
+            assert!(took.as_secs() < 5, "{took:?}");
+            is_cut.load(std::sync::atomic::Ordering::Relaxed)
+        });
+    });
+    let grown = memory(started.keeper) - before;
+    assert!(grown < 12 << 10, "{grown} KiB");
+}
+
+#[test]
+fn without_room_for_another_connection_the_keeper_waits_a_moment() {
+    use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+    let stage = Stage::new(ASKS);
+    let started = stage.start();
+    let keeper = Pid::from_raw(started.keeper.try_into().unwrap());
+    let limit = |current| {
+        let maximum = getrlimit(Resource::Nofile).maximum;
+        prlimit(keeper, Resource::Nofile, Rlimit { current, maximum }).unwrap()
+    };
+    // Few enough that it is soon reached, and enough for the keeper to wait for those it has.
+    let before = limit(Some(16));
+    let complaints = || {
+        let log = std::fs::read_to_string(stage.session().join("keeper.log")).unwrap();
+        log.matches("cannot let anybody in").count()
+    };
+    let _waiting: Vec<_> = (0..16).map(|_| stage.connect()).collect();
+    let mut host = stage.connect();
+    until("a word on it", || complaints() > 0);
+    let first = Instant::now();
+    until("two more", || complaints() > 2);
+    assert!(first.elapsed().as_millis() > 500, "it spins");
+    prlimit(keeper, Resource::Nofile, before).unwrap();
+    host.hello(TOKEN, 1, Role::Own);
+    assert!(matches!(host.hear(), FromKeeper::Welcome(_)));
+}

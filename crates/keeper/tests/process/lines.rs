@@ -243,3 +243,20 @@ impl crate::stage::Host {
         self.say_status_and_collect().0
     }
 }
+
+#[test]
+fn a_question_too_many_is_recorded_as_turned_away() {
+    let stage = Stage::new(
+        r#"seq -f '{"type":"control_request","request_id":"q%.0f","request":{"subtype":"can_use_tool"}}' 1 1030
+           echo done; read line"#,
+    );
+    stage.start();
+    stage.until_journalled("a done");
+    stage.until_journalled(r#"k {"event":"refused","why":"question","pid":"#);
+    let mut host = stage.own(1);
+    assert_eq!(host.status().open.len(), 1024);
+    host.answer("q1030");
+    assert_eq!(host.hear_refusal(), Refusal::NotOpen);
+    host.answer("q1");
+    host.hear_ok();
+}

@@ -77,11 +77,119 @@ fn the_next_generation_goes_on_with_numbers_and_epoch() {
 }
 
 #[test]
-fn another_order_for_a_generation_is_refused() {
+fn another_order_for_a_generation_that_has_begun_is_refused_and_changes_nothing() {
     let mut stage = Stage::new("read line");
+    let first = stage.start();
+    let spec = || std::fs::read(stage.session().join("spec.1")).unwrap();
+    let before = spec();
+    let mut other = stage.order.clone();
+    other.args.push(Arg::Plain("more".into()));
+    assert!(matches!(
+        countersign_keeper::start(&stage.keeper, &other),
+        Err(StartError::Busy(_))
+    ));
+    crate::stage::kill(first.keeper, rustix::process::Signal::TERM);
+    until("the end of the first", || !lives(first.guard));
+    assert!(matches!(
+        countersign_keeper::start(&stage.keeper, &other),
+        Err(StartError::Generation(1))
+    ));
+    assert_eq!(spec(), before);
+    stage.order.generation = 0;
+    let Err(StartError::Failed(why)) = stage.try_start() else {
+        panic!("no generation 0");
+    };
+    assert!(why.contains("count from 1"), "{why}");
+}
+
+#[test]
+fn a_start_that_was_cut_off_is_tried_again_with_another_order() {
+    let mut stage = Stage::new("exit 1");
+    // The journal cannot begin.
+    std::fs::create_dir_all(stage.session()).unwrap();
+    std::fs::write(stage.session().join("journal"), "").unwrap();
+    assert!(matches!(stage.try_start(), Err(StartError::Failed(_))));
+    std::fs::remove_file(stage.session().join("journal")).unwrap();
+    assert_eq!(look(&stage.session()).unwrap(), Found::Never);
+    // Or the host was killed with the order on the disk, whole or not.
+    std::fs::write(stage.session().join("spec.1"), r#"{"session":"s1","argv"#).unwrap();
+    let args = vec![
+        Arg::Plain("-c".into()),
+        Arg::Plain("echo two; read x".into()),
+    ];
+    stage.order.args = args;
     stage.start();
-    stage.order.args.push(Arg::Plain("more".into()));
-    assert!(matches!(stage.try_start(), Err(StartError::Taken(1))));
+    stage.until_journalled("a two");
+    let spec = std::fs::read_to_string(stage.session().join("spec.1")).unwrap();
+    assert!(spec.contains("echo two"), "{spec}");
+    assert!(stage.journal()[0].contains("echo two"));
+}
+
+#[test]
+fn of_two_orders_at_once_one_is_carried_out_whole() {
+    for _ in 0..5 {
+        let stage = Stage::new("");
+        let order = |name: &str| {
+            let mut order = stage.order.clone();
+            order.args = vec![
+                Arg::Plain("-c".into()),
+                Arg::Plain("echo \"$0 $WHO\"; read line".into()),
+                Arg::Plain(name.into()),
+            ];
+            order.env.push((os("WHO"), name.into()));
+            order
+        };
+        let orders = [order("one"), order("two")];
+        let started: Vec<bool> = std::thread::scope(|scope| {
+            let threads = orders
+                .each_ref()
+                .map(|order| scope.spawn(|| countersign_keeper::start(&stage.keeper, order)));
+            threads.map(|thread| thread.join().unwrap().is_ok()).into()
+        });
+        assert_eq!(started.iter().filter(|is| **is).count(), 1);
+        let name = if started[0] { "one" } else { "two" };
+        stage.until_journalled(&format!("a {name} {name}"));
+        let open = &stage.journal()[0];
+        assert!(open.contains(&format!(r#","{name}"]"#)), "{open}");
+        let spec = std::fs::read_to_string(stage.session().join("spec.1")).unwrap();
+        assert!(spec.contains(&format!("\"{name}\"")), "{spec}");
+    }
+}
+
+#[test]
+fn what_an_earlier_keeper_said_of_itself_is_not_believed() {
+    let mut stage = Stage::new("read line");
+    let first = stage.start();
+    let json = stage.session().join("keeper.json");
+    let stale = std::fs::read(&json).unwrap();
+    crate::stage::kill(first.keeper, rustix::process::Signal::TERM);
+    until("the end of the first", || !lives(first.guard));
+    stage.order.generation = 2;
+    stage.start();
+    let now = std::fs::read(&json).unwrap();
+    // As if the second had not written its own yet; it listens at the same place.
+    std::fs::write(&json, stale).unwrap();
+    assert_eq!(look(&stage.session()).unwrap(), Found::Unreachable(None));
+    std::fs::remove_file(&json).unwrap();
+    assert_eq!(look(&stage.session()).unwrap(), Found::Unreachable(None));
+    std::fs::write(&json, now).unwrap();
+    let Found::Live(found) = look(&stage.session()).unwrap() else {
+        panic!("a keeper");
+    };
+    assert_eq!(found.generation, 2);
+    assert!(found.started > 0 && found.guard_started > 0 && !found.boot_id.is_empty());
+}
+
+#[test]
+fn a_start_that_fails_leaves_no_word_of_an_earlier_keeper() {
+    let stage = Stage::new("read line");
+    let first = stage.start();
+    crate::stage::kill(first.keeper, rustix::process::Signal::TERM);
+    until("the end of the first", || !lives(first.guard));
+    let json = stage.session().join("keeper.json");
+    assert!(json.exists());
+    assert!(matches!(stage.try_start(), Err(StartError::Generation(1))));
+    assert!(!json.exists());
 }
 
 #[test]

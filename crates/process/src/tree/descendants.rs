@@ -14,6 +14,9 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 /// How many parents are walked before the list is taken for a circle.
 const MOST_PARENTS: usize = 4096;
 
+/// How often a walk is begun that a death on the way has cut off.
+const WALKS: usize = 5;
+
 /// What runs and descends from `pid`, without it.
 pub fn descendants_of(pid: u32) -> Vec<Process> {
     let all = system::list().unwrap_or_default();
@@ -23,17 +26,37 @@ pub fn descendants_of(pid: u32) -> Vec<Process> {
 
 /// Whether `pid` is one of `of` or descends from one of them. None if a process on the way cannot be seen, so that
 /// nothing can be said.
+///
+/// A process that started before all of `of` descends from none of them, so its parents need not be seen. A parent that
+/// ends during the walk hands its child to another: the walk begins again, a few times.
 pub fn descends_from(pid: u32, of: &[u32]) -> Option<bool> {
-    let mut now = pid;
+    walks(pid, of, system::look)
+}
+
+fn walks(pid: u32, of: &[u32], look: impl Fn(u32) -> Option<Entry>) -> Option<bool> {
+    (0..WALKS).find_map(|_| walk(pid, of, &look))
+}
+
+/// One walk up the parents. None if a process is gone, or its number was given to another meanwhile.
+fn walk(pid: u32, of: &[u32], look: impl Fn(u32) -> Option<Entry>) -> Option<bool> {
+    let oldest = of
+        .iter()
+        .map(|one| look(*one).map(|entry| entry.started))
+        .try_fold(u64::MAX, |oldest, started| Some(oldest.min(started?)));
+    let (mut now, mut child_started) = (pid, u64::MAX);
     for _ in 0..MOST_PARENTS {
         if of.contains(&now) {
             return Some(true);
         }
-        let parent = system::look(now)?.parent;
-        if parent == 0 {
+        let entry = look(now)?;
+        // Younger than its child: the parent has ended, and this is somebody else.
+        if entry.started > child_started {
+            return None;
+        }
+        if entry.parent == 0 || oldest.is_some_and(|oldest| entry.started < oldest) {
             return Some(false);
         }
-        now = parent;
+        (now, child_started) = (entry.parent, entry.started);
     }
     None
 }
@@ -41,6 +64,13 @@ pub fn descends_from(pid: u32, of: &[u32]) -> Option<bool> {
 /// When that process started, in a unit of the system's; only compared. None if there is none.
 pub fn started(pid: u32) -> Option<u64> {
     system::look(pid).map(|entry| entry.started)
+}
+
+/// Whether the process of that number and start runs, one that has ended and is not reaped not counted. None if it cannot
+/// be seen: it is gone, or hidden from this user.
+pub fn is_running(pid: u32, started: u64) -> Option<bool> {
+    let entry = system::look(pid)?;
+    Some(entry.started == started && !entry.ended)
 }
 
 /// Signals the process of that number and start, and no other. `false` if it is gone or not ours.
@@ -166,6 +196,55 @@ mod tests {
         assert_eq!(below(vec![entry(0, 0), entry(1, 0)], 0).len(), 2);
     }
 
+    /// `pid`, its parent, when it started.
+    fn walk_in(all: &[(u32, u32, u64)], pid: u32, of: &[u32]) -> Option<bool> {
+        walk(pid, of, |pid| {
+            let (_, parent, started) = all.iter().find(|(one, ..)| *one == pid)?;
+            Some(Entry {
+                started: *started,
+                ..entry(pid, *parent)
+            })
+        })
+    }
+
+    #[test]
+    fn descent_is_told_by_parents_and_by_age() {
+        let all = [(1, 0, 1), (2, 1, 50), (3, 2, 60), (7, 9, 40), (8, 9, 55)];
+        assert_eq!(walk_in(&all, 3, &[2]), Some(true));
+        assert_eq!(walk_in(&all, 2, &[3]), Some(false));
+        // Nobody sees number 9. A process that is older than number 2 cannot come from it, another one might.
+        assert_eq!(walk_in(&all, 7, &[2]), Some(false));
+        assert_eq!(walk_in(&all, 8, &[2]), None);
+        // As old as it is not older.
+        assert_eq!(walk_in(&[(2, 1, 50), (8, 9, 50)], 8, &[2]), None);
+        // Without the age of all of them nothing follows from an age.
+        assert_eq!(walk_in(&all, 7, &[2, 99]), None);
+    }
+
+    #[test]
+    fn a_number_that_was_given_to_another_is_not_taken_for_the_parent() {
+        let all = [(1, 0, 1), (2, 1, 50), (5, 1, 90), (6, 5, 70)];
+        assert_eq!(walk_in(&all, 6, &[2]), None);
+        assert_eq!(walk_in(&all, 5, &[2]), Some(false));
+    }
+
+    #[test]
+    fn a_parent_that_ends_during_the_walk_makes_it_begin_again() {
+        use std::cell::Cell;
+        let looks = Cell::new(0);
+        let look = |pid| {
+            looks.set(looks.get() + 1);
+            match pid {
+                6 if looks.get() < 4 => Some(entry(6, 5)),
+                6 => Some(entry(6, 1)),
+                1 => Some(entry(1, 0)),
+                2 => Some(entry(2, 1)),
+                _ => None,
+            }
+        };
+        assert_eq!(walks(6, &[2], look), Some(false));
+    }
+
     #[cfg(target_os = "linux")]
     #[test]
     fn a_child_descends_from_us_and_we_do_not_descend_from_it() {
@@ -177,8 +256,17 @@ mod tests {
         assert_eq!(descends_from(child.id(), &[own]), Some(true));
         assert_eq!(descends_from(own, &[child.id()]), Some(false));
         assert!(descendants_of(own).iter().any(|one| one.pid == child.id()));
+        let start = started(child.id()).unwrap();
+        assert_eq!(is_running(child.id(), start), Some(true));
+        assert_eq!(is_running(child.id(), start + 1), Some(false));
         drop(child.stdin.take());
+        while is_running(child.id(), start) == Some(true) {
+            std::thread::yield_now();
+        }
+        // Ended and not reaped.
+        assert_eq!(is_running(child.id(), start), Some(false));
         child.wait().unwrap();
+        assert_eq!(is_running(child.id(), start), None);
         assert_eq!(descends_from(child.id(), &[own]), None);
     }
 }

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 
 #[cfg(unix)]
 pub use descendants::{become_subreaper, end_descendants};
-pub use descendants::{descendants_of, descends_from, signal, started};
+pub use descendants::{descendants_of, descends_from, is_running, signal, started};
 
 use crate::Marker;
 use belong::Root;
