@@ -33,7 +33,8 @@ impl Ending {
         exit.clone()
     }
 
-    fn heard(&self, line: &[u8]) {
+    /// A line of stderr.
+    pub(super) fn heard(&self, line: &[u8]) {
         let mut kept = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         let line = &line[line.len().saturating_sub(STDERR_KEPT)..];
         kept.extend_from_slice(line);

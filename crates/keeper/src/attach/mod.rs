@@ -116,7 +116,9 @@ pub async fn attach(
     let standing = attachment.standing();
     let (generation, tail) = (standing.generation, standing.tail.seq);
     let ending = Arc::new(Ending::default());
-    let behind = read_behind(dir.to_owned(), generation, tail, standing.open.clone()).await?;
+    let open = standing.open.clone();
+    let heard = Arc::clone(&ending);
+    let behind = read_behind(dir.to_owned(), generation, tail, open, heard).await?;
     let live = Lines::new(
         behind.reader,
         generation,
@@ -165,6 +167,7 @@ async fn read_behind(
     generation: u32,
     tail: u64,
     open: Vec<countersign_journal::OpenQuestion>,
+    ending: Arc<Ending>,
 ) -> Result<Behind, AttachError> {
     let read = move || {
         let mut reader =
@@ -173,7 +176,7 @@ async fn read_behind(
             .seek(Cursor::new(generation, tail))
             .map_err(|error| AttachError::Journal(error.to_string()))?;
         Ok(Behind {
-            past: Past::read(&dir, generation, tail)?,
+            past: Past::read(&dir, generation, tail, &ending)?,
             questions: past::questions(&dir, generation, &open)?,
             lines: past::PastLines::open(dir, generation, tail)?,
             reader,

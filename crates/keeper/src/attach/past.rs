@@ -14,6 +14,7 @@ use memchr::memmem;
 use serde::Deserialize;
 
 use super::error::AttachError;
+use super::lines::Ending;
 
 /// What one generation has behind it.
 #[derive(Debug)]
@@ -97,7 +98,14 @@ fn unreadable(error: impl std::fmt::Display) -> AttachError {
 
 impl Past {
     /// Reads what lies behind.
-    pub(super) fn read(dir: &Path, generation: u32, last: u64) -> Result<Self, AttachError> {
+    ///
+    /// What was said on stderr goes to `ending`: it may tell how the agent ends.
+    pub(super) fn read(
+        dir: &Path,
+        generation: u32,
+        last: u64,
+        ending: &Ending,
+    ) -> Result<Self, AttachError> {
         let mut past = Self {
             greeted: Greeted::Never,
             unanswered: Vec::new(),
@@ -108,6 +116,9 @@ impl Past {
         while records
             .next(|record| {
                 asked.take(record);
+                if matches!(record.kind, Kind::Stderr | Kind::StderrPiece) {
+                    ending.heard(record.payload);
+                }
                 if let Some(may_bypass) = may_bypass(record) {
                     past.may_bypass = may_bypass;
                 }
