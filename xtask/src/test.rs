@@ -202,18 +202,6 @@ fn figures(workspace: &Workspace) -> PathBuf {
     workspace.root.join("target/faults.ndjson")
 }
 
-/// What tells the fault suite how many rounds it has, and where its figures go.
-fn rounds_env(workspace: &Workspace, rounds: Option<u32>) -> Vec<(&'static str, String)> {
-    let Some(rounds) = rounds else {
-        return Vec::new();
-    };
-    let figures = workspace.root.join("target/faults.ndjson");
-    vec![
-        ("FAULTS_ROUNDS", rounds.to_string()),
-        ("FAULTS_FIGURES", figures.to_string_lossy().into_owned()),
-    ]
-}
-
 /// The first need that is not met, with the reason.
 fn unmet(suite: &Suite, fetched: &Fetched) -> Option<(Need, String)> {
     suite.needs.iter().find_map(|&need| {
