@@ -93,6 +93,8 @@ fn is_worth_another_look(error: &AttachError) -> bool {
         AttachError::Socket(_)
             | AttachError::Silent(_)
             | AttachError::Over(_)
+            | AttachError::Ended { .. }
+            | AttachError::Lost
             | AttachError::Client(Error::NoSuchSession { .. })
     )
 }

@@ -1,4 +1,4 @@
-//! Builds that do not know each other: a keeper of another build under this host, and the recorded bytes of version 1.
+//! Builds that do not know each other: a keeper of another build under this host, and the bytes of version 1 as they were written down.
 //!
 //! Owns the go-between that makes a keeper say more than this build knows, and the recordings in `protocol-v1/`. They are
 //! what was released: a later build adds a folder beside it and changes none.
@@ -19,7 +19,7 @@ use crate::scenes;
 use crate::stage::{Stage, program};
 use crate::wait::{self, Dice};
 
-fn recorded(name: &str) -> Vec<u8> {
+fn written_down(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/protocol-v1");
     std::fs::read(path.join(name)).unwrap()
 }
@@ -86,7 +86,7 @@ async fn a_host_understands_what_a_keeper_of_version_1_said() {
     let listener = UnixListener::bind(&socket).unwrap();
     let keeper = std::thread::spawn(move || {
         let (mut host, _) = listener.accept().unwrap();
-        let said = recorded("keeper.ndjson");
+        let said = written_down("keeper.ndjson");
         let said = said.split_inclusive(|byte| *byte == b'\n');
         let mut puts = BufReader::new(host.try_clone().unwrap());
         for line in said {
@@ -154,7 +154,7 @@ fn a_keeper_understands_what_a_host_of_version_1_said() {
     let keeper = launch::keeper(Path::new(&program("kept")), &stage.keeper_env());
     countersign_keeper::start(&keeper, &order).unwrap();
     let mut host = Raw::connect(&stage.socket()).unwrap();
-    host.write(&recorded("host-opens.bin"));
+    host.write(&written_down("host-opens.bin"));
     let welcome = host.next().unwrap();
     assert_eq!(welcome["type"], "welcome", "{welcome}");
     for field in [
@@ -173,14 +173,14 @@ fn a_keeper_understands_what_a_host_of_version_1_said() {
     assert_eq!(host.until("ok")["ref"], json!({"n": 1}));
     wait::until("it asks", || !stage.case().fates().is_empty());
     let (id, ..) = stage.case().fates().remove(0);
-    let template = String::from_utf8(recorded("host-answers.bin")).unwrap();
+    let template = String::from_utf8(written_down("host-answers.bin")).unwrap();
     host.write(fill(&template, &id).as_bytes());
     assert_eq!(host.until("ok")["ref"], json!({"answer": id}));
     wait::until("the turn ends", || {
         let journal = stage.journal();
         journal.said().any(|(_, line)| line["type"] == "result")
     });
-    host.write(&recorded("host-closes.bin"));
+    host.write(&written_down("host-closes.bin"));
     assert!(host.until("status")["tail"]["seq"].as_u64().is_some());
     assert!(host.until("synced")["seq"].as_u64().is_some());
     let gone = host.until("gone");
@@ -188,7 +188,7 @@ fn a_keeper_understands_what_a_host_of_version_1_said() {
     stage.assert_kept(Extent::Whole, "a whole session of version 1");
 }
 
-/// An answer names its question, so what was recorded is filled with the id of this run: `LEN` and `ID`.
+/// An answer names its question, so what was written down is filled with the id of this run: `LEN` and `ID`.
 fn fill(template: &str, id: &str) -> String {
     let (head, line) = template.split_once('\n').unwrap();
     let line = line.replace("ID", id);

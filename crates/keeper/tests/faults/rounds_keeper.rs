@@ -78,6 +78,8 @@ fn one_dies(
     // Not a wait: the point itself is what is drawn.
     std::thread::sleep(dice.moment(most));
     let tree = stage.processes();
+    // The host stands still: one that is still on its way in would begin the next generation at once.
+    procs::signal(host.pid(), rustix::process::Signal::STOP);
     let hit = victims(stage, victim, &mut host);
     for pid in &hit {
         procs::kill(*pid);
