@@ -150,7 +150,7 @@ mod tap;
 mod transport;
 mod turn;
 
-pub use agent::{Graces, LineMask, SpawnError, secrets_in};
+pub use agent::{Graces, LineMask, SpawnError, names_a_secret, secrets_in};
 pub use claude::{Bounds, Claude};
 pub use closed::{Closed, EndedBy};
 pub use control::{InterruptReceipt, ModeTaken};

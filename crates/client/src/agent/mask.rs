@@ -9,6 +9,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::assigned::{by_end, in_header, is_token, is_word, named, run, starts_with};
+use super::names::names_a_secret;
 use super::pem::{self, PemState};
 
 /// What stands in the place of a secret.
@@ -17,24 +19,8 @@ const MASKED: &str = "[masked]";
 /// A shorter value is no secret, and hiding it would hide the text.
 const SHORTEST_VALUE: usize = 8;
 
-/// Words in the name of a variable that make its value a secret.
-const SECRET_NAMES: [&str; 6] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
-
-/// Headers whose whole value is a secret.
-const HEADERS: [&str; 4] = ["authorization", "api-key", "api_key", "cookie"];
-
-/// Ends of a name that is followed by a secret; a name must have more to it than the last three.
-const ASSIGNED: [&str; 6] = [
-    "password",
-    "passwd",
-    "private_key",
-    "token",
-    "secret",
-    "access_key",
-];
-
 /// Words with which a secret begins, and how much must follow.
-const PREFIXES: [(&str, usize); 11] = [
+const PREFIXES: [(&str, usize); 22] = [
     ("sk-ant-", 1),
     ("sk-", 16),
     ("ghp_", 16),
@@ -45,8 +31,23 @@ const PREFIXES: [(&str, usize); 11] = [
     ("github_pat_", 16),
     ("AKIA", 16),
     ("ASIA", 16),
+    ("AGPA", 16),
+    ("AIDA", 16),
+    ("AROA", 16),
     ("xox", 10),
+    ("glpat-", 16),
+    ("npm_", 30),
+    ("AIza", 30),
+    ("sk_live_", 16),
+    ("rk_live_", 16),
+    ("sk_test_", 16),
+    ("hf_", 30),
+    ("pypi-", 30),
 ];
+
+/// How a JSON web token begins, and how long its parts are at least.
+const JWT: &str = "eyJ";
+const SHORTEST_JWT_PART: usize = 8;
 
 /// Values known to be secret.
 #[derive(Clone, Default)]
@@ -67,7 +68,7 @@ impl Secrets {
         let mut values = Vec::new();
         for (name, value) in env {
             let name = name.to_string_lossy().to_ascii_uppercase();
-            if !SECRET_NAMES.iter().any(|word| name.contains(word)) {
+            if !names_a_secret(&name) {
                 continue;
             }
             let value = value.to_string_lossy();
@@ -184,35 +185,23 @@ fn looks(line: &str) -> Vec<Range<usize>> {
 
 /// If something that gives a secret away begins at byte `at`: where the secret itself lies.
 fn secret_at(line: &str, at: usize) -> Option<(usize, usize)> {
-    let rest = line.as_bytes().get(at..)?;
-    match rest.first()?.to_ascii_lowercase() {
-        b':' => in_url(line, at),
-        b'a' | b'b' | b'c' | b'g' | b'p' | b's' | b't' | b'x' => {
-            let word_starts = at == 0 || !is_word(line.as_bytes()[at - 1]);
-            let by_prefix = || word_starts.then(|| prefixed(line, at)).flatten();
-            by_prefix()
-                .or_else(|| after_bearer(line, at))
-                .or_else(|| in_header(line, at))
-                .or_else(|| assigned(line, at))
-        }
-        _ => None,
+    let first = *line.as_bytes().get(at)?;
+    if first == b':' {
+        return in_url(line, at);
     }
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
-}
-
-fn starts_with(line: &str, at: usize, word: &str) -> bool {
-    line.as_bytes()
-        .get(at..at + word.len())
-        .is_some_and(|found| found.eq_ignore_ascii_case(word.as_bytes()))
-}
-
-/// How far from `at` on the bytes are all of that kind.
-fn run(line: &str, at: usize, kind: impl Fn(u8) -> bool) -> usize {
-    let bytes = line.as_bytes().iter().skip(at);
-    at + bytes.take_while(|byte| kind(**byte)).count()
+    if !is_token(first) {
+        return None;
+    }
+    let word_starts = at == 0 || !is_word(line.as_bytes()[at - 1]);
+    let by_prefix = || {
+        let found = word_starts.then(|| prefixed(line, at).or_else(|| web_token(line, at)));
+        found.flatten()
+    };
+    by_prefix()
+        .or_else(|| after_bearer(line, at))
+        .or_else(|| in_header(line, at))
+        .or_else(|| named(line, at))
+        .or_else(|| by_end(line, at))
 }
 
 fn prefixed(line: &str, at: usize) -> Option<(usize, usize)> {
@@ -225,8 +214,16 @@ fn prefixed(line: &str, at: usize) -> Option<(usize, usize)> {
     Some((from, run(line, from, is_token)))
 }
 
-fn is_token(byte: u8) -> bool {
-    is_word(byte) || byte == b'-'
+/// `eyJ….….…`: three parts, of which the last may be missing.
+fn web_token(line: &str, at: usize) -> Option<(usize, usize)> {
+    if !line.get(at..)?.starts_with(JWT) {
+        return None;
+    }
+    let from = at + JWT.len();
+    let to = run(line, from, |byte| is_token(byte) || byte == b'.');
+    let mut parts = line.get(from..to)?.split('.');
+    let is_long = |part: Option<&str>| part.is_some_and(|part| part.len() >= SHORTEST_JWT_PART);
+    (is_long(parts.next()) && is_long(parts.next())).then_some((from, to))
 }
 
 fn after_bearer(line: &str, at: usize) -> Option<(usize, usize)> {
@@ -239,47 +236,6 @@ fn after_bearer(line: &str, at: usize) -> Option<(usize, usize)> {
         is_token(byte) || b".~+/=".contains(&byte)
     });
     (from > at + word.len()).then_some((from, to))
-}
-
-fn in_header(line: &str, at: usize) -> Option<(usize, usize)> {
-    let name = HEADERS.iter().find(|name| starts_with(line, at, name))?;
-    let (from, quote) = value_start(line, at + name.len())?;
-    let to = match quote {
-        Some(quote) => run(line, from, |byte| byte != quote),
-        None => line.len(),
-    };
-    Some((from, to))
-}
-
-/// `SOME_TOKEN=…`, `"password": "…"`.
-fn assigned(line: &str, at: usize) -> Option<(usize, usize)> {
-    let name = ASSIGNED.iter().find(|name| starts_with(line, at, name))?;
-    let end = at + name.len();
-    // "Unexpected token: }" is no secret; "auth_token: …" is.
-    let alone = at == 0 || !is_token(line.as_bytes()[at - 1]);
-    if alone && matches!(*name, "token" | "secret" | "access_key") {
-        return None;
-    }
-    let (from, quote) = value_start(line, end)?;
-    let ends = |byte: u8| match quote {
-        Some(quote) => byte == quote,
-        None => byte.is_ascii_whitespace() || b",;&".contains(&byte),
-    };
-    Some((from, run(line, from, |byte| !ends(byte))))
-}
-
-/// Where the value begins after the name of a header or variable that ends at `at`, and how it is quoted.
-fn value_start(line: &str, at: usize) -> Option<(usize, Option<u8>)> {
-    let bytes = line.as_bytes();
-    let quote_or_escape = |byte: u8| b"\"'\\".contains(&byte);
-    let blank = |byte: u8| byte == b' ' || byte == b'\t';
-    let sign = run(line, run(line, at, quote_or_escape), blank);
-    if !matches!(bytes.get(sign)?, b':' | b'=') {
-        return None;
-    }
-    let start = run(line, sign + 1, blank);
-    let from = run(line, start, quote_or_escape);
-    Some((from, (from > start).then(|| bytes[from - 1])))
 }
 
 /// `://user:password@`.
@@ -386,8 +342,68 @@ mod tests {
     }
 
     #[test]
+    fn values_behind_flags_and_assignments_are_hidden() {
+        let shown = [
+            ("tool --api-key yy99yyzz -v", "tool --api-key [masked] -v"),
+            (
+                "tool --password yyzz && ls",
+                "tool --password [masked] && ls",
+            ),
+            ("tool --token=yy99 x", "tool --token=[masked] x"),
+            ("tool --api-key=yy99 x", "tool --api-key=[masked] x"),
+            (
+                "tool --db-password 'a b' x",
+                "tool --db-password '[masked]' x",
+            ),
+            (
+                r#"bash -c "tool --token yy99""#,
+                r#"bash -c "tool --token [masked]""#,
+            ),
+            (r#"SECRET_KEY = "dj-abc""#, r#"SECRET_KEY = "[masked]""#),
+            ("export MY_KEY=abcdef0", "export MY_KEY=[masked]"),
+            ("DB_PASS=abcd1234x ./run", "DB_PASS=[masked] ./run"),
+            ("token=tok_plain99", "token=[masked]"),
+            ("/x?secret=abcd&y=1", "/x?secret=[masked]&y=1"),
+            ("{'secret': 'pydict'}", "{'secret': '[masked]'}"),
+            ("secret: abcd1234xyz", "secret: [masked]"),
+            ("apiKey: abcd", "apiKey: [masked]"),
+        ];
+        for (text, expected) in shown {
+            assert_eq!(masked(text), expected);
+        }
+    }
+
+    #[test]
+    fn tokens_of_many_services_are_known_by_how_they_begin() {
+        let thirty = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r";
+        for prefix in [
+            concat!("gl", "pat-"),
+            concat!("npm", "_"),
+            concat!("AI", "za"),
+            concat!("sk_", "live_"),
+            concat!("rk_", "live_"),
+        ] {
+            let expected = format!("it is {prefix}[masked].");
+            assert_eq!(masked(&format!("it is {prefix}{thirty}.")), expected);
+        }
+        let token = [
+            concat!("ey", "J"),
+            "hbGciOiJI.",
+            "eyJzdWIiOiIx.",
+            "a-b_c123",
+        ]
+        .concat();
+        assert_eq!(masked(&format!("got {token} here")), "got eyJ[masked] here");
+    }
+
+    #[test]
     fn ordinary_text_stays_as_it_is() {
         let texts = [
+            "keyboard=us monkey=7 tokens=12 KEYBOARD=us-intl MAX_TOKENS=4096",
+            "let token = lexer.next(); if token == end {} secret::of(x)",
+            "the --token flag, --password to set it, --api-key <KEY> or --token $TOKEN",
+            "token=null pass=$PASS secret: ask me; pass: 12",
+            "see key.txt and eyJust a word",
             "Unexpected token: }",
             "error: unknown option '--max-tokens'",
             "max_tokens: 4096, tokens 12",

@@ -4,9 +4,11 @@
 //! nothing the agent started outlives an [`AgentProcess`]; its stderr is always read; no wait here depends on a
 //! pipe that some grandchild holds open.
 
+mod assigned;
 mod exit;
 mod ladder;
 mod mask;
+mod names;
 mod pem;
 mod pipes;
 mod process;
@@ -20,6 +22,7 @@ pub(crate) use exit::Exit;
 pub use ladder::Graces;
 pub(crate) use ladder::{Ended, Rung, Running, end};
 pub use mask::{LineMask, secrets_in};
+pub use names::names_a_secret;
 pub(crate) use pipes::Pipes;
 pub(crate) use process::AgentProcess;
 pub use spawn::SpawnError;

@@ -26,7 +26,7 @@ use crate::show::text;
 /// What stands behind `journal export`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// A session's folder, its journal, one segment, a recording, or lines of a CLI; `-` is standard input
+    /// A session's folder, its journal, one segment, a recording, or lines of a CLI; `-` is standard input (no segment)
     #[arg(value_name = "FILE|DIR")]
     path: PathBuf,
     /// What is written
@@ -51,6 +51,7 @@ pub(crate) struct Arguments {
 pub(crate) fn export(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let patterns = patterns(&arguments.patterns)?;
     let source = Source::open(&arguments.path)?;
+    arguments.range.check(&source)?;
     let redactor = match arguments.redact {
         true => Some(learned(&source, patterns)?),
         false => None,

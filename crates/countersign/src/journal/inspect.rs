@@ -16,7 +16,7 @@ use countersign_journal::Cursor;
 /// What stands behind `journal inspect`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// A session's folder, its journal, one segment, a recording, or lines of a CLI; `-` is standard input
+    /// A session's folder, its journal, one segment, a recording, or lines of a CLI; `-` is standard input (no segment)
     #[arg(value_name = "FILE|DIR")]
     path: PathBuf,
     /// Print one JSON object instead of tables
@@ -28,6 +28,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn inspect(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let mut source = Source::open(&arguments.path)?;
+    arguments.range.check(&source)?;
     let tally = count(&mut source, &arguments.range)?;
     let report = tally.report(source.form(), source.session(), source.header());
     let mut out = io::stdout().lock();

@@ -1,6 +1,9 @@
 //! Which part of an input is wanted: after one record, up to another, one generation.
 
+use anyhow::bail;
 use countersign_journal::Cursor;
+
+use super::source::{Item, Source};
 
 /// A part of an input.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -26,6 +29,31 @@ pub(crate) enum Place {
 }
 
 impl Range {
+    /// Refuses a part in which nothing can be. Standard input is taken as it comes: it can be read once only.
+    pub(crate) fn check(&self, source: &Source) -> anyhow::Result<()> {
+        if let (Some(from), Some(until)) = (self.from, self.until)
+            && from >= until
+        {
+            bail!("nothing stands after {from} and up to {until}: --from must be before --until");
+        }
+        let Some(wanted) = self.generation else {
+            return Ok(());
+        };
+        let Ok(mut again) = source.again() else {
+            return Ok(());
+        };
+        let mut last = 0;
+        while let Some(item) = again.next()? {
+            if let Item::Record(generation, _) = item {
+                if generation == wanted {
+                    return Ok(());
+                }
+                last = generation;
+            }
+        }
+        bail!("there is no generation {wanted}: the last is {last}");
+    }
+
     pub(crate) fn place(&self, cursor: Cursor) -> Place {
         let generation = self.generation.unwrap_or(cursor.generation);
         if cursor.generation > generation || self.until.is_some_and(|until| cursor > until) {

@@ -73,14 +73,32 @@ pub(crate) enum SourceError {
     Unknown { path: PathBuf, found: String },
     #[error("{} is a recording of format {found}; this build reads format {FORMAT}: use the build that wrote it", .path.display())]
     Format { path: PathBuf, found: u64 },
-    #[error(transparent)]
-    Journal(#[from] ReadError),
+    #[error("{0}")]
+    Journal(ReadError),
     #[error("cannot read {}: {error}", .path.display())]
     Read { path: PathBuf, error: io::Error },
+    #[error("a segment cannot be read from standard input: give its path")]
+    SegmentPiped,
     #[error(
         "standard input can be read once, and this reads its input twice: write it to a file first"
     )]
     Twice,
+}
+
+impl From<ReadError> for SourceError {
+    /// Names the compressed file where the plain one is not there.
+    fn from(error: ReadError) -> Self {
+        Self::Journal(match error {
+            ReadError::Io { path, source } if !path.exists() => {
+                let mut packed = path.clone().into_os_string();
+                packed.push(".zst");
+                let packed = PathBuf::from(packed);
+                let path = if packed.exists() { packed } else { path };
+                ReadError::Io { path, source }
+            }
+            error => error,
+        })
+    }
 }
 
 const WANTED: &str = "give a session's folder, its journal, one segment, a recording, or a file with the output of `claude --output-format stream-json`";
@@ -171,7 +189,7 @@ impl Source {
         };
         let about = fs::metadata(path).map_err(cannot)?;
         if about.is_dir() {
-            let form = folder_form(path).ok_or_else(|| SourceError::NoJournal(path.to_owned()))?;
+            let form = folder_form(path)?.ok_or_else(|| SourceError::NoJournal(path.to_owned()))?;
             return Self::of_journal(path, form);
         }
         let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(cannot)?);
@@ -278,18 +296,25 @@ impl Source {
     }
 }
 
-/// What a folder is, by the names in it.
-fn folder_form(path: &Path) -> Option<Form> {
-    let has_segments = |path: &Path| {
-        let names = fs::read_dir(path).into_iter().flatten().flatten();
-        names
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .any(|name| is_segment(&name))
-    };
-    if has_segments(&path.join("journal")) {
-        return Some(Form::Session);
+/// What a folder is, by the names in it. One that cannot be listed is told as that.
+fn folder_form(path: &Path) -> Result<Option<Form>, SourceError> {
+    if has_segments(&path.join("journal"))? {
+        return Ok(Some(Form::Session));
     }
-    has_segments(path).then_some(Form::Journal)
+    Ok(has_segments(path)?.then_some(Form::Journal))
+}
+
+fn has_segments(folder: &Path) -> Result<bool, SourceError> {
+    match fs::read_dir(folder) {
+        Ok(mut names) => Ok(names.any(|entry| {
+            entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(is_segment))
+        })),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(SourceError::Read {
+            path: folder.to_owned(),
+            error,
+        }),
+        Err(_) => Ok(false),
+    }
 }
 
 /// Whether a file of this name is a segment.
@@ -334,6 +359,9 @@ fn line_form(path: &Path, first: &[u8]) -> Result<Form, SourceError> {
     }
     if Route::of(first).is_ok() {
         return Ok(Form::Plain);
+    }
+    if first.starts_with(SEGMENT) || first.starts_with(&COMPRESSED) {
+        return Err(SourceError::SegmentPiped);
     }
     let start: String = String::from_utf8_lossy(first).chars().take(40).collect();
     Err(SourceError::Unknown {

@@ -3,14 +3,17 @@
 //! Owns the words and the exit code; the walk is the journal's own. With a key, no seal at all is a fault, too: whoever
 //! changes a journal could take its seals away.
 
+mod ending;
+
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use countersign_journal::seal::{self, VerifyingKey};
-use countersign_journal::{Cursor, Fault, Verdict, What};
+use countersign_journal::{Cursor, Fault, ReadError, Verdict, What};
 use serde_json::{Value, json};
 
+use self::ending::Ending;
 use super::progress::Spinner;
 use super::source::{self, Source};
 use crate::Outcome;
@@ -38,17 +41,48 @@ pub(crate) fn verify(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     let key = arguments.key.as_deref().map(key).transpose()?;
     let spinner = Spinner::new("verifying");
-    let verdict = countersign_journal::verify(path, key.as_ref())?;
+    let verdict = countersign_journal::verify(path, key.as_ref());
+    let report = match verdict {
+        Ok(verdict) => Report::new(verdict, key.is_some(), path),
+        Err(error) => return unread(error, arguments),
+    };
     drop(spinner);
-    let is_unsealed = key.is_some() && verdict.sealed.is_none() && verdict.is_whole();
     let mut out = io::stdout().lock();
     match arguments.json {
-        true => writeln!(out, "{}", as_json(&verdict, is_unsealed))?,
-        false => write!(out, "{}", as_text(&verdict, is_unsealed, path))?,
+        true => writeln!(out, "{}", report.as_json())?,
+        false => write!(out, "{}", report.as_text(path))?,
     }
-    Ok(match verdict.is_whole() && !is_unsealed {
+    Ok(match report.is_ok() {
         true => Outcome::Fine,
         false => Outcome::Found,
+    })
+}
+
+/// What cannot be read at all, told once, with the file that it is.
+fn unread(error: ReadError, arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let words = match damaged_segment(&arguments.path) {
+        Some((file, fault)) => format!(
+            "{} is damaged: {}; take the other segments from here and this one from a copy",
+            file.display(),
+            words(&fault)
+        ),
+        None => error.to_string(),
+    };
+    if !arguments.json {
+        bail!(words);
+    }
+    let fault = json!({
+        "what": "unreadable", "cursor": Value::Null, "before": Value::Null, "text": words,
+    });
+    writeln!(io::stdout(), "{}", json!({"ok": false, "fault": fault}))?;
+    Ok(Outcome::Found)
+}
+
+/// The first compressed segment that cannot be decompressed.
+fn damaged_segment(path: &Path) -> Option<(PathBuf, Fault)> {
+    ending::segments(path).into_iter().find_map(|file| {
+        let fault = countersign_journal::verify(&file, None).ok()?.fault?;
+        matches!(fault.what, What::Unreadable { .. }).then_some((file, fault))
     })
 }
 
@@ -86,61 +120,165 @@ fn key(path: &Path) -> anyhow::Result<VerifyingKey> {
     Ok(seal::load(path)?.verifying_key())
 }
 
-fn as_text(verdict: &Verdict, is_unsealed: bool, path: &Path) -> String {
-    let seen = format!(
-        "{} in {} and {}",
-        text::count(verdict.records as usize, "record"),
-        text::count(verdict.generations as usize, "generation"),
-        text::count(verdict.segments as usize, "segment"),
-    );
-    if let Some(fault) = &verdict.fault {
-        let before = before(fault);
-        let mut words = format!("not as it was written: {fault}\nin order before it: {seen}\n");
-        if let Some(before) = before.filter(|before| *before > Cursor::START) {
+/// What is said about a journal.
+struct Report {
+    verdict: Verdict,
+    ending: Ending,
+    /// A key was given, and nothing is sealed.
+    is_unsealed: bool,
+    /// One segment, whose numbers may begin anywhere.
+    is_alone: bool,
+}
+
+impl Report {
+    fn new(verdict: Verdict, has_key: bool, path: &Path) -> Self {
+        Self {
+            is_unsealed: has_key && verdict.sealed.is_none() && verdict.is_whole(),
+            ending: Ending::of(path),
+            is_alone: path.is_file(),
+            verdict,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.verdict.is_whole() && self.verdict.records == 0
+    }
+
+    fn is_ok(&self) -> bool {
+        self.verdict.is_whole() && !self.is_unsealed && !self.is_empty()
+    }
+
+    /// Records that no head vouches for yet.
+    fn behind_head(&self) -> u64 {
+        let vouched = self.verdict.vouched.map_or(0, |vouched| vouched.seq);
+        let behind = self.verdict.end.seq.saturating_sub(vouched);
+        behind.min(self.verdict.records)
+    }
+
+    /// How many records stand before the fault, or in all.
+    fn in_order(&self) -> u64 {
+        let verdict = &self.verdict;
+        let Some(before) = verdict.fault.as_ref().and_then(before) else {
+            return verdict.records;
+        };
+        let first = match self.is_alone {
+            true => verdict.end.seq.saturating_sub(verdict.records),
+            false => 0,
+        };
+        before.seq.saturating_sub(first).min(verdict.records)
+    }
+
+    fn as_text(&self, path: &Path) -> String {
+        let verdict = &self.verdict;
+        if let Some(fault) = &verdict.fault {
+            return faulty(fault, self.in_order(), path);
+        }
+        if self.is_empty() {
+            return format!("{EMPTY}\n");
+        }
+        let seen = format!(
+            "{} in {} and {}",
+            text::count(verdict.records as usize, "record"),
+            text::count(verdict.generations as usize, "generation"),
+            text::count(verdict.segments as usize, "segment"),
+        );
+        let mut words = match self.is_unsealed {
+            true => format!("not sealed: {UNSEALED}\nthe chain is whole: {seen}"),
+            false => format!("ok: {seen}"),
+        };
+        words.push_str(&format!(
+            ", {}",
+            text::count(verdict.heads as usize, "head")
+        ));
+        match verdict.sealed {
+            Some(sealed) => words.push_str(&format!(", sealed up to {sealed}")),
+            None => words.push_str(", no seals checked"),
+        }
+        if self.behind_head() > 0 {
+            words.push_str(&format!(", {} behind the last head", self.behind_head()));
+        }
+        if self.ending.name().is_none() {
+            words.push_str(", no end");
+        }
+        words.push('\n');
+        words.push_str(&self.open_end());
+        words
+    }
+
+    /// What the chain says nothing about.
+    fn open_end(&self) -> String {
+        let mut words = String::new();
+        if self.behind_head() > 0 {
             words.push_str(&format!(
-                "to keep what stands before it: countersign journal export {} --until {before}\n",
-                path.display()
+                "behind the last head: {}, which the chain says nothing about yet\n",
+                text::count(self.behind_head() as usize, "record")
             ));
         }
-        return words;
+        if self.verdict.torn > 0 {
+            words.push_str(&format!(
+                "at the very end: {} bytes of an unfinished record, as a killed writer leaves them; the next one cuts them\n",
+                text::grouped(self.verdict.torn)
+            ));
+        }
+        if let Some(ending) = self.ending.words() {
+            words.push_str(ending);
+            words.push('\n');
+        }
+        words
     }
-    let mut words = match is_unsealed {
-        true => format!(
-            "not sealed: the host has signed nothing of it, or its seals were taken away\nthe chain is whole: {seen}"
-        ),
-        false => format!("ok: {seen}"),
-    };
-    words.push_str(&format!(
-        ", {}",
-        text::count(verdict.heads as usize, "head")
-    ));
-    match verdict.sealed {
-        Some(sealed) => words.push_str(&format!(", sealed up to {sealed}")),
-        None => words.push_str(", no seals checked"),
+
+    fn as_json(&self) -> Value {
+        let verdict = &self.verdict;
+        let cursor = |cursor: Option<Cursor>| cursor.map(|cursor| cursor.to_string());
+        let other = |what: &str, text: &str| json!({"what": what, "cursor": null, "before": null, "text": text});
+        let fault = match &verdict.fault {
+            Some(fault) => json!({
+                "what": name(fault.what), "cursor": fault.cursor.to_string(), "before": cursor(before(fault)),
+                "text": words(fault),
+            }),
+            None if self.is_empty() => other("empty", EMPTY),
+            None if self.is_unsealed => other("unsealed", UNSEALED),
+            None => Value::Null,
+        };
+        let end = verdict.fault.as_ref().and_then(before);
+        json!({
+            "ok": self.is_ok(), "records": self.in_order(), "generations": verdict.generations,
+            "segments": verdict.segments, "heads": verdict.heads, "vouched": cursor(verdict.vouched),
+            "behind_head": self.behind_head(), "ended": self.ending.name(),
+            "sealed": cursor(verdict.sealed), "end": end.unwrap_or(verdict.end).to_string(),
+            "torn_bytes": verdict.torn, "fault": fault,
+        })
     }
-    words.push('\n');
-    words.push_str(&behind(verdict));
+}
+
+const UNSEALED: &str = "the host has signed nothing of it, or its seals were taken away";
+const EMPTY: &str = "nothing to verify: there is no record in it; its writer was stopped at once, or it was emptied";
+
+fn faulty(fault: &Fault, in_order: u64, path: &Path) -> String {
+    let mut words = format!(
+        "not as it was written: {}\nin order before it: {}\n",
+        words(fault),
+        text::count(in_order as usize, "record")
+    );
+    if let Some(before) = before(fault).filter(|before| before.seq > 0) {
+        words.push_str(&format!(
+            "to keep what stands before it: countersign journal export {} --until {before}\n",
+            path.display()
+        ));
+    }
     words
 }
 
-/// What the chain says nothing about yet.
-fn behind(verdict: &Verdict) -> String {
-    let mut words = String::new();
-    let vouched = verdict.vouched.map_or(0, |vouched| vouched.seq);
-    let open = verdict.end.seq.saturating_sub(vouched);
-    if open > 0 {
-        words.push_str(&format!(
-            "behind the last head: {}, which the chain says nothing about yet\n",
-            text::count(open as usize, "record")
-        ));
+/// The fault, without numbers of records that there are not.
+fn words(fault: &Fault) -> String {
+    match fault.what {
+        What::Between { from } if from.seq == 0 => format!(
+            "the first header, or something up to record {}, was changed",
+            fault.cursor
+        ),
+        What::Header { segment } => format!("the header of segment {segment} was changed"),
+        _ => fault.to_string(),
     }
-    if verdict.torn > 0 {
-        words.push_str(&format!(
-            "at the very end: {} bytes of an unfinished record, as a killed writer leaves them; the next one cuts them\n",
-            text::grouped(verdict.torn)
-        ));
-    }
-    words
 }
 
 /// The last record before a fault.
@@ -153,28 +291,6 @@ fn before(fault: &Fault) -> Option<Cursor> {
             Some(Cursor::new(fault.cursor.generation, seq))
         }
     }
-}
-
-fn as_json(verdict: &Verdict, is_unsealed: bool) -> Value {
-    let cursor = |cursor: Option<Cursor>| cursor.map(|cursor| cursor.to_string());
-    let fault = verdict.fault.as_ref().map(|fault| {
-        json!({
-            "what": name(fault.what), "cursor": fault.cursor.to_string(), "before": cursor(before(fault)),
-            "text": fault.to_string(),
-        })
-    });
-    let unsealed = is_unsealed.then(|| {
-        json!({
-            "what": "unsealed", "cursor": Value::Null, "before": Value::Null,
-            "text": "the host has signed nothing of it, or its seals were taken away",
-        })
-    });
-    json!({
-        "ok": verdict.is_whole() && !is_unsealed, "records": verdict.records, "generations": verdict.generations,
-        "segments": verdict.segments, "heads": verdict.heads, "vouched": cursor(verdict.vouched),
-        "sealed": cursor(verdict.sealed), "end": verdict.end.to_string(), "torn_bytes": verdict.torn,
-        "fault": fault.or(unsealed),
-    })
 }
 
 fn name(what: What) -> &'static str {

@@ -124,6 +124,23 @@ fn lines_of_the_agent_alone_are_enough_for_a_guess() {
     assert_eq!(driven(plain.to_str().unwrap()).0, "The file is there.");
 }
 
+#[test]
+fn an_agent_that_echoed_the_answers_is_played_to_its_end() {
+    let stage = Stage::new();
+    stage.session("session", &[APPROVED]);
+    let mut lines = Vec::new();
+    for line in stage.said(&["export", "session"]).lines() {
+        lines.push(line.to_owned());
+        let said: Value = serde_json::from_str(line).unwrap();
+        if said["type"] == "control_request" {
+            lines.push(answer(&said).to_string());
+        }
+    }
+    let plain = stage.path("plain.ndjson");
+    std::fs::write(&plain, lines.join("\n") + "\n").unwrap();
+    assert_eq!(driven(plain.to_str().unwrap()).0, "The file is there.");
+}
+
 /// A replayed agent, line by line.
 struct Agent {
     child: Child,

@@ -148,3 +148,49 @@ fn lines_that_are_no_entry_are_told_and_passed_over() {
     assert!(exported.status.success());
     assert!(text(&exported.stderr).contains("left out 2 lines that are no record"));
 }
+
+#[test]
+fn a_part_that_is_not_there_is_refused() {
+    let stage = Stage::new();
+    stage.session("session", &[APPROVED]);
+    for command in ["inspect", "export", "replay"] {
+        let (said, code) = stage.refused(&[command, "session", "--generation", "7"]);
+        assert!(
+            said.contains("there is no generation 7: the last is 1"),
+            "{said}"
+        );
+        assert_eq!(code, 1);
+        let (said, _) = stage.refused(&[command, "session", "--from", "1-9", "--until", "1-3"]);
+        assert!(said.contains("--from must be before --until"), "{said}");
+    }
+}
+
+#[test]
+fn a_segment_on_standard_input_is_refused_as_one() {
+    let stage = Stage::new();
+    stage.session("session", &[APPROVED]);
+    let segment = std::fs::read(stage.path("session/journal/000001.j")).unwrap();
+    let output = stage.fed(&["inspect", "-"], &segment);
+    let said = crate::stage::text(&output.stderr);
+    assert!(
+        said.contains("a segment cannot be read from standard input"),
+        "{said}"
+    );
+}
+
+#[test]
+fn of_plain_lines_answers_are_not_recorded_rather_than_open() {
+    let stage = Stage::new();
+    stage.session("session", &[APPROVED]);
+    std::fs::write(stage.path("plain"), stage.said(&["export", "session"])).unwrap();
+    let report = stage.json(&["inspect", "plain"]);
+    assert_eq!(
+        report["approvals"]["outcomes"]["not_recorded"]["count"], 1,
+        "{report}"
+    );
+    assert!(
+        stage
+            .said(&["inspect", "plain"])
+            .contains("answer not recorded")
+    );
+}

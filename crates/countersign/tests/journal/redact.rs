@@ -214,3 +214,61 @@ fn standard_input_cannot_be_redacted() {
     assert!(text(&output.stderr).contains("write it to a file first"));
     assert!(output.stdout.is_empty());
 }
+
+#[test]
+fn ordinary_secrets_of_shell_texts_are_masked_and_ordinary_words_are_not() {
+    let stage = Stage::new();
+    let value = "yy99yyzz";
+    let long = "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r";
+    let gives_away = [
+        "tool --api-key ",
+        "tool --password ",
+        "tool --token ",
+        "tool --token=",
+        "SECRET_KEY = \"",
+        "export MY_KEY=",
+        "DB_PASS=",
+        "token=",
+        "secret=",
+        "{'secret': '",
+    ];
+    let prefixes = [
+        concat!("gl", "pat-"),
+        concat!("npm", "_"),
+        concat!("AI", "za"),
+        concat!("sk_", "live_"),
+        concat!("rk_", "live_"),
+        concat!("ey", "J"),
+    ];
+    let say = |text: &str| json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}});
+    let mut journal = Journal::open(&stage.path("session"), 1);
+    for name in gives_away {
+        journal.push(
+            Kind::Agent,
+            say(&format!("{name}{value}")).to_string().as_bytes(),
+        );
+    }
+    for prefix in prefixes {
+        let text = say(&format!("it is {prefix}{long}.{long}.x"));
+        journal.push(Kind::Agent, text.to_string().as_bytes());
+    }
+    let field = json!({"type": "x", "env": {"DB_PASS": value}});
+    journal.push(Kind::Agent, field.to_string().as_bytes());
+    let harmless = say("keyboard=yes monkey=yes tokens=12 MAX_TOKENS=12").to_string();
+    journal.push(Kind::Agent, harmless.as_bytes());
+    journal.end(Exit::default());
+    let output = stage.run(&["export", "session", "--redact"]);
+    let redacted = text(&output.stdout);
+    assert!(!redacted.contains(value), "{redacted}");
+    // What follows the dot is no part of those tokens but of the web token.
+    assert!(!redacted.contains(&format!("_{long}")), "{redacted}");
+    assert!(!redacted.contains(&format!("-{long}")), "{redacted}");
+    let web = concat!("ey", "J");
+    assert!(
+        redacted.contains(&format!("it is {web}[masked]\"")),
+        "{redacted}"
+    );
+    assert!(redacted.lines().any(|line| harmless == line), "{redacted}");
+    let secrets = gives_away.len() + prefixes.len() + 1;
+    assert!(text(&output.stderr).contains(&format!("in {secrets} records")));
+}

@@ -73,6 +73,7 @@ fn a_changed_record_is_named() {
         said.starts_with("not as it was written: record 1-9 was changed\n"),
         "{said}"
     );
+    assert!(said.contains("in order before it: 8 records\n"), "{said}");
     assert!(said.contains("export session --until 1-8\n"), "{said}");
     assert_eq!((what.as_str(), cursor.as_str()), ("changed", "1-9"));
 }
@@ -130,6 +131,73 @@ fn the_end_of_a_closed_segment_cannot_be_cut_off() {
     meddle(&segment(&stage), |lines| lines.truncate(lines.len() - 2));
     let output = stage.run(&["verify", "session"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+}
+
+#[test]
+fn an_end_that_was_cut_off_clean_is_told_as_an_end_that_is_not_there() {
+    let stage = Stage::new();
+    stage.session("session", &[APPROVED]);
+    assert_eq!(stage.json(&["verify", "session"])["ended"], "exit");
+    meddle(&segment(&stage), |lines| lines.truncate(10));
+    let said = stage.said(&["verify", "session"]);
+    assert!(said.starts_with("ok: 9 records"), "{said}");
+    assert!(said.contains("behind the last head"), "{said}");
+    assert!(
+        said.contains("no end recorded: it may still run, or its end was cut off"),
+        "{said}"
+    );
+    let report = stage.json(&["verify", "session"]);
+    assert!(
+        report["ended"].is_null() && report["behind_head"].as_u64() > Some(0),
+        "{report}"
+    );
+    // A header alone, and nothing.
+    for left in [1, 0] {
+        meddle(&segment(&stage), |lines| lines.truncate(left));
+        if left == 0 {
+            fs::write(segment(&stage), "").unwrap();
+        }
+        let output = stage.run(&["verify", "session"]);
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+        let report = stage.json(&["verify", "session"]);
+        assert_eq!(report["fault"]["what"], "empty", "{report}");
+    }
+}
+
+#[test]
+fn a_later_segment_that_was_emptied_is_told() {
+    let stage = Stage::new();
+    stage.session("session", &[APPROVED, APPROVED]);
+    fs::write(stage.path("session/journal/000002.j"), "").unwrap();
+    let said = stage.said(&["verify", "session"]);
+    assert!(said.contains("the last segment is empty"), "{said}");
+    assert!(stage.json(&["verify", "session"])["ended"].is_null());
+}
+
+#[test]
+fn a_damaged_compressed_segment_is_named_once_and_in_json() {
+    let stage = Stage::new();
+    let session = stage.session("session", &[APPROVED, APPROVED]);
+    countersign_journal::compress_closed(&session.join("journal")).unwrap();
+    let file = stage.path("session/journal/000001.j.zst");
+    // Alone, as a journal whose later segments are gone.
+    fs::remove_file(stage.path("session/journal/000002.j")).unwrap();
+    let mut packed = fs::read(&file).unwrap();
+    let middle = packed.len() / 2;
+    packed[middle] ^= 0x55;
+    fs::write(&file, packed).unwrap();
+    let output = stage.run(&["verify", "session"]);
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(said.matches("cannot be decompressed").count(), 1, "{said}");
+    assert!(said.contains("000001.j.zst"), "{said}");
+    let report = stage.json(&["verify", "session"]);
+    assert_eq!(
+        (&report["ok"], &report["fault"]["what"]),
+        (&false.into(), &"unreadable".into())
+    );
+    let (said, _) = stage.refused(&["inspect", "session"]);
+    assert!(said.contains("000001.j.zst"), "{said}");
 }
 
 #[test]

@@ -24,7 +24,7 @@ use crate::Outcome;
 /// What stands behind `journal replay`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// A session's folder, its journal, one segment, a recording, or lines of a CLI; `-` is standard input
+    /// A session's folder, its journal, one segment, a recording, or lines of a CLI; `-` is standard input (no segment)
     #[arg(value_name = "FILE|DIR")]
     path: PathBuf,
     /// What it is played as: to a person in this terminal, or as an agent on stdin and stdout
@@ -78,6 +78,7 @@ pub(crate) fn replay(arguments: Arguments) -> anyhow::Result<Outcome> {
         {
             return agent::version(source);
         }
+        arguments.range.check(&source)?;
         return agent::play(source, arguments.range, pace);
     }
     if let Some(first) = arguments.rest.first() {
@@ -86,6 +87,7 @@ pub(crate) fn replay(arguments: Arguments) -> anyhow::Result<Outcome> {
             first.to_string_lossy()
         );
     }
+    arguments.range.check(&source)?;
     show::play(source, &arguments.range, pace, arguments.verbose)
 }
 

@@ -111,6 +111,8 @@ pub(super) struct Script {
     by_id: HashMap<String, usize>,
     /// The agent's questions that were put and not withdrawn: what was asked.
     asked: HashMap<String, String>,
+    /// Every id under which the agent asked: a `control_response` with one of them is an echo of its answer.
+    own: HashSet<String>,
     answered: HashSet<String>,
     /// Recorded uuids of messages, and those of today.
     uuids: VecDeque<(String, String)>,
@@ -177,6 +179,13 @@ impl Script {
         match &*route.kind.get() {
             "control_response" => {
                 let id = route.request_id?.to_string();
+                if self.own.contains(&id) {
+                    let asked = self.asked.get(&id)?.clone();
+                    return Some(Need::Answer {
+                        request_id: id,
+                        asked,
+                    });
+                }
                 if self.by_id.contains_key(&id) {
                     return None;
                 }
@@ -216,12 +225,15 @@ impl Script {
         match (&*route.kind.get(), request_id) {
             ("control_request", Some(id)) => {
                 let subtype = route.subtype.map(|s| s.to_string()).unwrap_or_default();
+                self.own.insert(id.clone());
                 self.asked.insert(id, subtype);
             }
             ("control_cancel_request", Some(id)) => {
                 self.asked.remove(&id);
             }
-            ("control_response", Some(id)) => return self.reply(line, &id),
+            ("control_response", Some(id)) if !self.own.contains(&id) => {
+                return self.reply(line, &id);
+            }
             _ => {}
         }
         Some(self.with_uuids(line))
@@ -454,5 +466,17 @@ mod tests {
         assert!(script.has(&need));
         assert_eq!(script.guess(result), None);
         assert_eq!(script.guess(init), Some(Need::Message { uuid: None }));
+    }
+
+    #[test]
+    fn an_echo_of_the_answer_is_no_reply_to_a_request() {
+        let echo = br#"{"type":"control_response","response":{"subtype":"success","request_id":"q1","response":{}}}"#;
+        let mut script = Script::new(true);
+        script.say(ASK);
+        let need = script.guess(echo).unwrap();
+        assert!(matches!(need, Need::Answer { .. }));
+        assert!(script.meets(&need, &Live::of(echo)));
+        assert_eq!(script.guess(echo), None);
+        assert_eq!(script.say(echo).as_deref(), Some(&echo[..]));
     }
 }

@@ -26,6 +26,8 @@ pub(crate) enum Outcome {
     AgentGone,
     /// Nobody has answered yet.
     Open,
+    /// The host's side is not in this input: nobody knows what it answered.
+    NotRecorded,
 }
 
 impl Outcome {
@@ -38,6 +40,7 @@ impl Outcome {
             Outcome::Withdrawn => "withdrawn",
             Outcome::AgentGone => "agent gone",
             Outcome::Open => "open",
+            Outcome::NotRecorded => "answer not recorded",
         }
     }
 }
@@ -194,8 +197,19 @@ impl Questions {
         Some(open)
     }
 
+    /// Whether the host answered anything here.
+    fn has_answers(&self) -> bool {
+        let outcomes = self.sorts.values().flat_map(|sort| sort.outcomes.keys());
+        { outcomes }.any(|outcome| !matches!(outcome, Outcome::Withdrawn | Outcome::AgentGone))
+    }
+
     /// By kind of question.
     pub(crate) fn report(&self, has_times: bool) -> BTreeMap<String, QuestionReport> {
+        let is_one_sided = !has_times && !self.has_answers();
+        let unanswered = match is_one_sided {
+            true => Outcome::NotRecorded,
+            false => Outcome::Open,
+        };
         let report = |(subtype, sort): (&String, &Sort)| {
             let mut answered = Times::default();
             let mut outcomes = BTreeMap::new();
@@ -217,7 +231,7 @@ impl Questions {
                     count: open,
                     waited: None,
                 };
-                outcomes.insert(Outcome::Open, told);
+                outcomes.insert(unanswered, told);
             }
             let told = QuestionReport {
                 asked: sort.asked,
