@@ -1,0 +1,366 @@
+//! Approvals as a client sees them: what is asked, by whom, how it stands, and what can be decided.
+//!
+//! Owns [`ApprovalView`] and [`Decide`]. Invariants: a decision names what was seen; a mode or a folder never rides along
+//! with *always allow this*; bypass is never a choice.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::ids::{ApprovalId, Digest, SessionId};
+use super::session::Mode;
+
+/// What kind of question it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Kind {
+    /// May this call run?
+    Tool,
+    /// Is this the plan?
+    Plan,
+    /// Questions to the person.
+    Questions,
+    /// A form of an MCP server.
+    Elicitation,
+    /// A dialog of the CLI.
+    Dialog,
+}
+
+/// Where an approval is in its life.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "life", rename_all = "snake_case")]
+pub enum Life {
+    /// It waits for a decision.
+    Open,
+    /// It is decided, and the answer is on its way.
+    Decided,
+    /// The answer has reached the agent.
+    Written,
+    /// What came of it is known, or is known to be unknown.
+    Settled {
+        /// What came of it.
+        outcome: Outcome,
+    },
+    /// The agent no longer wants an answer.
+    Withdrawn {
+        /// Why.
+        why: Withdrawal,
+    },
+}
+
+impl Life {
+    /// Its name, as it is stored.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Decided => "decided",
+            Self::Written => "written",
+            Self::Settled { .. } => "settled",
+            Self::Withdrawn { .. } => "withdrawn",
+        }
+    }
+}
+
+/// What came of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The call ran.
+    Ran,
+    /// The call was let run, and failed.
+    Failed,
+    /// It was denied, and did not run.
+    Refused,
+    /// The agent had taken its question back: the answer did nothing.
+    Unused,
+    /// The agent was gone before a line said what happened.
+    Unknown,
+}
+
+/// Why an approval was withdrawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Withdrawal {
+    /// The CLI took it back.
+    Cancelled,
+    /// The turn was interrupted.
+    Interrupted,
+    /// The agent ended.
+    AgentGone,
+}
+
+/// A decision as it is recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Decided {
+    /// What was decided.
+    pub effect: Effect,
+    /// Who: a person's token, `rule`, `expired`, `budget`.
+    pub by: String,
+    /// Which rule, or what was said.
+    pub why: String,
+    /// From which client.
+    pub client: String,
+    /// When: microseconds of Unix time.
+    pub at: u64,
+    /// The whole of it, for the record.
+    pub decision: Value,
+}
+
+/// Yes or no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Yes.
+    Allow,
+    /// No.
+    Deny,
+}
+
+/// Who asks, from the main agent down.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asker {
+    /// The sub-agent's id on the wire.
+    pub agent_id: Option<String>,
+    /// The call that started it.
+    pub tool_use_id: Option<String>,
+    /// What kind of agent it is, where that was said.
+    pub kind: Option<String>,
+    /// What it is to do.
+    pub description: Option<String>,
+}
+
+/// A choice that the CLI suggests, in our words.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Offer {
+    /// What kind of choice it is. *Always* and the others are never one choice.
+    pub kind: OfferKind,
+    /// In words.
+    pub label: String,
+    /// For [`OfferKind::Always`]: the rules of ours that would allow it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
+    /// The update of the CLI, as it stood in the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub update: Option<Value>,
+    /// A word of warning: this version will not honour it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// Kinds of offers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OfferKind {
+    /// Rules that allow this from now on.
+    Always,
+    /// Another mode for the session.
+    Mode,
+    /// More folders count as inside.
+    Directories,
+}
+
+/// An approval as a client sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ApprovalView {
+    /// Its id.
+    pub id: ApprovalId,
+    /// Its session.
+    pub session: SessionId,
+    /// The session's name.
+    pub session_name: String,
+    /// What kind of question it is.
+    pub kind: Kind,
+    /// Where it is in its life.
+    #[serde(flatten)]
+    pub life: Life,
+    /// When it was asked: microseconds of Unix time.
+    pub asked: u64,
+    /// The record of the journal it stands in: `generation-seq`.
+    pub record: String,
+    /// Its name on the wire.
+    pub request_id: String,
+    /// The call it is about.
+    pub tool_use_id: Option<String>,
+    /// The tool, or the server.
+    pub tool: String,
+    /// The input, or the form.
+    pub input: Value,
+    /// What must be named to decide.
+    pub digest: Digest,
+    /// Who asks, outermost first. Empty: the main agent.
+    pub path: Vec<Asker>,
+    /// Why policy asks, in a sentence.
+    pub reason: String,
+    /// What the CLI says about it, where it says anything.
+    pub remark: Option<String>,
+    /// What may be chosen beside yes and no.
+    pub offers: Vec<Offer>,
+    /// When it is denied by itself, where that is switched on.
+    pub expires: Option<u64>,
+    /// The decision.
+    pub decided: Option<Decided>,
+    /// The agent that asked has gone: a decision starts one again.
+    pub needs_restart: bool,
+}
+
+/// A decision of a person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "decision", rename_all = "kebab-case")]
+pub enum Decide {
+    /// The call runs.
+    Allow {
+        /// With another input.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        updated_input: Option<Value>,
+        /// And from now on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remember: Option<Remember>,
+        /// Another mode from now on: a choice of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<Mode>,
+        /// Folders that count as inside from now on: a choice of its own.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        add_dirs: Vec<String>,
+    },
+    /// The call does not run.
+    Deny {
+        /// What the model reads.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+        /// The turn ends.
+        #[serde(default)]
+        interrupt: bool,
+    },
+    /// A way on from a plan.
+    Plan(PlanDecision),
+    /// Answers, by the text of the question, or the values of a form.
+    Answer {
+        /// The answers.
+        answers: Value,
+    },
+    /// The person does not want to answer: a form is declined, a dialog is closed.
+    Decline {
+        /// What the model reads.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
+}
+
+impl Decide {
+    /// Yes, to this call.
+    pub fn allow() -> Self {
+        Self::Allow {
+            updated_input: None,
+            remember: None,
+            mode: None,
+            add_dirs: Vec::new(),
+        }
+    }
+
+    /// No, with these words.
+    pub fn deny(message: impl Into<String>) -> Self {
+        Self::Deny {
+            message: Some(message.into()),
+            interrupt: false,
+        }
+    }
+}
+
+/// A rule that is to hold from now on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Remember {
+    /// The rules, in Claude Code's language.
+    pub rules: Vec<String>,
+    /// Where.
+    pub scope: Scope,
+    /// Until when: microseconds of Unix time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<u64>,
+    /// Also in the CLI's own settings.
+    #[serde(default)]
+    pub also_cli: bool,
+}
+
+/// Where a rule holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// In this session, whatever its agent.
+    Session,
+    /// In this repository.
+    Repository,
+    /// Everywhere.
+    Always,
+}
+
+/// A way on from a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanDecision {
+    /// Which way.
+    pub choice: Way,
+    /// For [`Way::ClearContext`]: the mode of the fresh conversation. Never plan, never hands-off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// The plan as the person changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
+    /// Which of the plan's wishes for permission are granted, by their place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed_prompts: Vec<usize>,
+    /// What the person says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
+    /// Images that go with it, as content blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Value>,
+    /// Comments on lines of the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub comments: Vec<Comment>,
+    /// Compact the context before going on.
+    #[serde(default)]
+    pub compact: bool,
+}
+
+/// Ways on from a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// A fresh conversation with the plan.
+    ClearContext,
+    /// Go on, and edit files without asking.
+    AcceptEdits,
+    /// Go on, and ask about each edit.
+    Manual,
+    /// Not yet.
+    KeepPlanning,
+}
+
+/// A comment on a line of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comment {
+    /// The line, from 1.
+    pub line: u32,
+    /// What is said about it.
+    pub text: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decision_is_read_as_it_crosses_http() {
+        let text = r#"{"decision":"plan","choice":"keep-planning","feedback":"shorter"}"#;
+        let Decide::Plan(plan) = serde_json::from_str(text).unwrap() else {
+            panic!("a plan");
+        };
+        assert_eq!(plan.choice, Way::KeepPlanning);
+        let text = r#"{"decision":"allow"}"#;
+        assert_eq!(
+            serde_json::from_str::<Decide>(text).unwrap(),
+            Decide::allow()
+        );
+        let bypass = r#"{"decision":"allow","mode":{"mode":"bypassPermissions"}}"#;
+        assert!(serde_json::from_str::<Decide>(bypass).is_err());
+    }
+}

@@ -1,0 +1,96 @@
+//! The one seam for clients: what the server, the terminal and other machines speak to.
+//!
+//! Owns the trait [`Control`] and its words. Knows no files, no database and no local time, so that a host on this machine
+//! and one far away look the same. Invariants: every write has a key and a receipt; ids are chosen by whoever writes; a
+//! decision names what was seen; long records go by reference.
+
+pub mod approval;
+mod cmd;
+mod command;
+mod ids;
+mod look;
+pub mod session;
+
+use futures_core::future::BoxFuture;
+use futures_core::stream::BoxStream;
+
+pub use approval::{ApprovalView, Decide};
+pub use cmd::{Cmd, ControlError, Did, Receipt, Result};
+pub use command::Command;
+pub use ids::{ApprovalId, BadId, Digest, MessageId, SessionId};
+pub use look::{
+    Above, ApprovalFilter, Followed, Found, Happened, HostEvent, Page, PlanVersion, Queued,
+    SessionFilter, Spent, Usage,
+};
+pub use session::{Message, Mode, NewSession, SessionView, State};
+
+use countersign_transcript::{Entry, EntryId, Totals};
+
+/// Now, in microseconds of Unix time.
+pub(crate) fn now() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0, |now| now.as_micros() as u64)
+}
+
+/// What clients speak to.
+pub trait Control: Send + Sync + 'static {
+    /// Has something done. The same key gives the same receipt.
+    fn execute(&self, cmd: Cmd, command: Command) -> BoxFuture<'_, Result<Receipt>>;
+
+    /// Sessions, newest activity first.
+    fn sessions(&self, filter: SessionFilter) -> BoxFuture<'_, Result<Page<SessionView>>>;
+
+    /// One session.
+    fn session(&self, id: SessionId) -> BoxFuture<'_, Result<SessionView>>;
+
+    /// The messages that wait, first to go first.
+    fn queue(&self, id: SessionId) -> BoxFuture<'_, Result<Vec<Queued>>>;
+
+    /// Approvals, oldest open first, then newest.
+    fn approvals(&self, filter: ApprovalFilter) -> BoxFuture<'_, Result<Page<ApprovalView>>>;
+
+    /// One approval.
+    fn approval(&self, id: ApprovalId) -> BoxFuture<'_, Result<ApprovalView>>;
+
+    /// The versions of the plan that an approval is about, oldest first.
+    fn plans(&self, id: SessionId) -> BoxFuture<'_, Result<Vec<PlanVersion>>>;
+
+    /// A page of the transcript, read backwards.
+    fn transcript(
+        &self,
+        id: SessionId,
+        before: Option<EntryId>,
+        most: usize,
+    ) -> BoxFuture<'_, Result<Above<Entry>>>;
+
+    /// The sums of a session.
+    fn totals(&self, id: SessionId) -> BoxFuture<'_, Result<Totals>>;
+
+    /// The records of a session from a cursor on, as they come. Records longer than `max_inline` by reference.
+    fn follow(
+        &self,
+        id: SessionId,
+        after: Option<String>,
+        max_inline: usize,
+    ) -> BoxFuture<'_, Result<BoxStream<'static, Result<Followed>>>>;
+
+    /// Bytes of one record.
+    fn read(
+        &self,
+        id: SessionId,
+        cursor: String,
+        range: std::ops::Range<u64>,
+    ) -> BoxFuture<'_, Result<Vec<u8>>>;
+
+    /// What happened in all sessions, from a number on, as it happens.
+    fn events(&self, after: Option<u64>) -> BoxFuture<'_, Result<BoxStream<'static, HostEvent>>>;
+
+    /// Transcripts that hold these words.
+    fn search(&self, words: String, most: usize) -> BoxFuture<'_, Result<Vec<Found>>>;
+
+    /// What was spent, by day and model.
+    fn usage(&self, since: u64) -> BoxFuture<'_, Result<Usage>>;
+
+    /// The difference of a session's worktree to its base.
+    fn diff(&self, id: SessionId) -> BoxFuture<'_, Result<String>>;
+}

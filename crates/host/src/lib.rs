@@ -1,0 +1,10 @@
+//! Many agents under one roof: sessions, approvals, plan review, decided exactly once and with a record.
+//!
+//! Owns what outlives a connection and an agent. Clients speak to it through [`control`]. Invariants: the journal of a
+//! session is the truth about what crossed its wire; the database holds what people entrusted to us, and what can be made
+//! again from journals; a person's decision is on the disk before it is acknowledged; nothing of a person's work is
+//! deleted.
+
+#![warn(missing_docs)]
+
+pub mod control;
