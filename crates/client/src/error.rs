@@ -44,6 +44,15 @@ pub enum Error {
         /// What was asked for.
         id: String,
     },
+    /// A session is to begin under an id of which the CLI has a transcript already. One without a single message in it,
+    /// as an agent leaves it that was killed in its first turn, can be neither begun nor resumed.
+    #[error(
+        "session {id} is there already: resume it, or if that finds no conversation begin one under a new id"
+    )]
+    SessionIdInUse {
+        /// What was asked for.
+        id: String,
+    },
     /// There is nothing in the message. Empty content hangs older CLIs for good.
     #[error("the message is empty: give it a text or a block")]
     EmptyPrompt,

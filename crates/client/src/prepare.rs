@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::kept::{Attached, Earlier, Greeted, KeptAgent};
 use crate::options::{Capabilities, Draft};
 use crate::peer::{Shared, driver};
-use crate::session::Session;
+use crate::session::{Session, came_down};
 use crate::transport::{Peer, Unread};
 
 /// What it takes to start an agent, for whoever starts it.
@@ -146,10 +146,12 @@ impl Claude {
             Greeted::Asked(id) => {
                 let place = earlier.iter().position(|known| known.request_id() == id);
                 let Some(place) = place else {
-                    return Err(Error::Closed(greeting.shared.ended().await));
+                    return Err(came_down(greeting.shared.ended().await));
                 };
-                let outcome = earlier.remove(place).reply(timeout).await?;
-                greeting.greeted_before(outcome)
+                match earlier.remove(place).reply(timeout).await {
+                    Err(Error::Closed(closed)) => return Err(came_down(closed)),
+                    outcome => greeting.greeted_before(outcome?),
+                }
             }
         };
         Ok(Attached { session, earlier })

@@ -223,7 +223,7 @@ impl Greeting {
 }
 
 /// An agent that ended during the handshake, told as what it means where that is known.
-fn came_down(closed: Arc<Closed>) -> Error {
+pub(crate) fn came_down(closed: Arc<Closed>) -> Error {
     let said = closed.errors.iter().map(String::as_str);
     let said = said.chain(closed.stderr.lines());
     for line in said {
@@ -231,8 +231,19 @@ fn came_down(closed: Arc<Closed>) -> Error {
             let id = id.trim().to_owned();
             return Error::NoSuchSession { id };
         }
+        if let Some(id) = taken(line) {
+            let id = id.to_owned();
+            return Error::SessionIdInUse { id };
+        }
     }
     Error::Handshake(closed)
+}
+
+/// The id that a line of stderr says is in use.
+fn taken(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once("Session ID ")?;
+    let (id, _) = rest.split_once(" is already in use")?;
+    Some(id.trim())
 }
 
 impl Handle {
@@ -374,5 +385,39 @@ impl Handle {
     /// Whether the agent is gone.
     pub fn is_closed(&self) -> bool {
         self.shared.end().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meaning(errors: &[&str], stderr: &str) -> Error {
+        came_down(Arc::new(Closed {
+            code: Some(1),
+            errors: errors.iter().map(|&error| error.to_owned()).collect(),
+            stderr: stderr.to_owned(),
+            ..Closed::default()
+        }))
+    }
+
+    #[test]
+    fn what_a_cli_says_of_a_session_that_it_does_not_find_or_begin_is_told_by_its_name() {
+        let lost = "No conversation found with session ID: 6f1c2a9e";
+        for (errors, stderr) in [(&[lost][..], ""), (&[][..], lost)] {
+            let error = meaning(errors, stderr);
+            assert!(matches!(error, Error::NoSuchSession { id } if id == "6f1c2a9e"));
+        }
+        let taken = "a warning\nError: Session ID 6f1c2a9e is already in use.\n";
+        let error = meaning(&[], taken);
+        assert!(matches!(&error, Error::SessionIdInUse { id } if id == "6f1c2a9e"));
+        assert!(error.to_string().contains("under a new id"), "{error}");
+    }
+
+    #[test]
+    fn anything_else_in_use_is_told_as_it_was_said() {
+        let error = meaning(&[], "Error: port 8080 is already in use.\n");
+        assert!(matches!(&error, Error::Handshake(_)), "{error:?}");
+        assert!(error.to_string().contains("port 8080"), "{error}");
     }
 }

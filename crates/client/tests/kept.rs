@@ -278,6 +278,29 @@ async fn an_agent_is_greeted_once() {
     assert_eq!(stage.road.given(), []);
 }
 
+#[tokio::test]
+async fn an_agent_that_ends_before_it_answers_a_greeting_is_told_as_what_it_means_whoever_greeted()
+{
+    let asked = Greeted::Asked("cs-0-1".to_owned());
+    for greeted in [Greeted::Never, asked] {
+        let mut stage = stage();
+        if greeted != Greeted::Never {
+            stage.agent.unanswered = vec![unanswered("cs-0-1", "initialize")];
+        }
+        stage.agent.greeted = greeted;
+        *stage.road.exit.lock().unwrap() = Some(KeptExit {
+            code: Some(1),
+            stderr: "Error: Session ID s-1 is already in use.\n".to_owned(),
+            ..KeptExit::default()
+        });
+        drop(stage.far);
+        match Claude::new().attach_kept(stage.agent, None).await {
+            Err(Error::SessionIdInUse { id }) => assert_eq!(id, "s-1"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
 fn unanswered(request_id: &str, subtype: &str) -> Unanswered {
     Unanswered {
         request_id: request_id.to_owned(),

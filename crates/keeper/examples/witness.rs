@@ -2,7 +2,7 @@
 //!
 //! Owns two files, `out` (what the CLI wrote) and `in` (what reached its stdin), in the folder that `--log` names. They say
 //! what crossed the wire without asking the journal. Invariants: bytes are passed on as they came, a line only after it is
-//! in its file; it ends as the CLI ends, and the CLI with it; the CLI holds none of the descriptors above stderr.
+//! in its file; it ends as the CLI ends, and the CLI with it; the CLI has its stderr, and no descriptor above it.
 //!
 //! `witness --log DIR -- PROGRAM ARG…` runs the CLI. `witness --knock SOCKET HELLO` connects to a keeper's socket, says
 //! `HELLO` and prints what comes back: what a shell of the agent could try.
@@ -33,8 +33,10 @@ mod unix {
 
     /// How long the CLI's stdout is read on after its end: a child of it may hold the pipe.
     const DRAIN: Duration = Duration::from_millis(300);
-    /// Closes what was inherited above stderr, above all the lock that only the agent may hold, and becomes the CLI.
-    const BARE: &str = r#"for fd in /proc/self/fd/*; do fd=${fd##*/}; [ "$fd" -gt 2 ] && eval "exec $fd>&-"; done 2>/dev/null; exec "$@""#;
+    /// Closes what was inherited above stderr, above all the lock that only the agent may hold, and becomes the CLI. The
+    /// loop has no redirection of its own: bash keeps what it restores afterwards above stderr, too, and the CLI would be
+    /// left without its stderr.
+    const BARE: &str = r#"for fd in /proc/self/fd/*; do fd=${fd##*/}; if [ "$fd" -gt 2 ]; then eval "exec $fd>&-"; fi; done; exec "$@""#;
 
     pub(super) fn main() -> ExitCode {
         let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();

@@ -12,7 +12,7 @@ use crate::stage::{Stage, init, line, soon, turn, until};
 cases! {
     one_history {
         "sessions/chosen id" => "init, result and transcript have it",
-        "sessions/id in use" => "the start fails, and the error has the reason",
+        "sessions/id in use" => "the start fails with an error that names the id",
         "sessions/resume" => "the model was sent what was said before, under the same id",
         "sessions/resume, mode" => "the mode of the first run is not in force after a resume",
         "sessions/resume at a message" => "the model was sent what was said up to it and nothing later",
@@ -25,6 +25,9 @@ cases! {
         "sessions/without a transcript" => "no transcript was left, and the session cannot be resumed",
         "sessions/unknown id" => "the start fails with an error that names the id",
     }
+    nothing_in_it {
+        "sessions/transcript without a message" => "it can be neither resumed nor begun; each fails with an error that names the id",
+    }
 }
 
 const TALK: &str = "reply always\n  say \"Well.\"\n";
@@ -34,13 +37,7 @@ const UNKNOWN: &str = "11111111-2222-4333-8444-555555555555";
 async fn one_history(cli: Cli) -> Verdicts {
     let stage = cli.stage(TALK).await;
     let first_answer = first_run(&stage).await;
-    match stage.claude().session_id(CHOSEN).connect().await {
-        Err(error @ Error::Handshake(_)) => {
-            let reason = error.stderr().unwrap();
-            assert!(reason.contains("already in use"), "{reason}");
-        }
-        other => panic!("{other:?}"),
-    }
+    in_use(stage.claude().session_id(CHOSEN), CHOSEN).await;
 
     let resumed = run(&stage, stage.claude().resume(CHOSEN), "gannet").await;
     assert_eq!(resumed.id, CHOSEN);
@@ -189,6 +186,13 @@ async fn no_such_session(claude: Claude, expected: &str) {
     }
 }
 
+async fn in_use(claude: Claude, expected: &str) {
+    match soon("the failure", claude.connect()).await {
+        Err(Error::SessionIdInUse { id }) => assert_eq!(id, expected),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// Where the CLI keeps a session of the project.
 fn transcript(stage: &Stage, id: &str) -> PathBuf {
     let project = stage.sandbox.project().to_string_lossy().into_owned();
@@ -214,4 +218,44 @@ async fn not_kept(cli: Cli) -> Verdicts {
     Verdicts::new()
         .pass("sessions/without a transcript")
         .pass("sessions/unknown id")
+}
+
+/// What is left of a session whose agent was killed in its first turn: a file, and no message in it.
+async fn nothing_in_it(cli: Cli) -> Verdicts {
+    let stage = cli.stage(TALK).await;
+    let queued = format!(
+        "{{\"type\":\"queue-operation\",\"operation\":\"enqueue\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"sessionId\":\"{CHOSEN}\"}}\n"
+    );
+    let cut = "{\"parentUuid\":null,\"type\":\"user\",\"mess";
+    let transcript = transcript(&stage, CHOSEN);
+    std::fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+    for text in ["", cut, &queued] {
+        std::fs::write(&transcript, text).unwrap();
+        let resuming = stage.claude().resume(CHOSEN);
+        match stage.cli.is(OLDEST) {
+            true => may_greet_and_ends(resuming).await,
+            false => no_such_session(resuming, CHOSEN).await,
+        }
+        in_use(stage.claude().session_id(CHOSEN), CHOSEN).await;
+    }
+    let verdict = match stage.cli.is(OLDEST) {
+        true => NotInVersion("a resume may answer the greeting before it fails".into()),
+        false => Pass,
+    };
+    Verdicts::new().say("sessions/transcript without a message", verdict)
+}
+
+/// The end comes before or behind the reply to the greeting, with the reason on stderr.
+async fn may_greet_and_ends(claude: Claude) {
+    let session = match soon("the greeting", claude.connect()).await {
+        Ok(session) => session,
+        Err(Error::NoSuchSession { id }) => return assert_eq!(id, CHOSEN),
+        Err(other) => panic!("{other:?}"),
+    };
+    let closed = soon("the end", session.closed()).await;
+    let reason = format!("No conversation found with session ID: {CHOSEN}");
+    assert_eq!(
+        (closed.code, closed.last_words()),
+        (Some(1), Some(&*reason))
+    );
 }

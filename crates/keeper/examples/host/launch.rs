@@ -5,19 +5,20 @@ use std::path::Path;
 use countersign_keeper::{Arg, Graces, KeeperCommand, Order};
 use countersign_process::{BadMarker, Marker};
 
+use super::conversation::Begin;
 use super::orders::SessionOrders;
 
-/// The order for one generation; `begin` is the flag in front of the session's id.
+/// The order for one generation.
 pub(crate) fn order(
     orders: &SessionOrders,
     generation: u32,
-    begin: &str,
+    begin: &Begin,
 ) -> Result<Order, BadMarker> {
     let fill = |text: &String| text.replace("{generation}", &generation.to_string());
     let mut words = orders.command.iter().map(fill);
     let program = words.next().unwrap_or_default();
-    let session = [begin.to_owned(), orders.id.clone()];
-    let args = words.chain(session).map(|arg| Arg::Plain(arg.into()));
+    let conversation = [begin.flag.to_owned(), begin.id.clone()];
+    let args = words.chain(conversation).map(|arg| Arg::Plain(arg.into()));
     Ok(Order {
         session: orders.id.clone(),
         generation,

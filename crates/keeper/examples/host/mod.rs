@@ -4,6 +4,7 @@
 //! answered. Everything it does can be done again by the next host, since numbers and question ids say what was done.
 //! It tells what happens as one JSON object a line on stdout.
 
+mod conversation;
 mod file;
 mod launch;
 pub(crate) mod orders;

@@ -34,7 +34,7 @@ pub(crate) struct SessionOrders {
     pub(crate) dir: PathBuf,
     /// Where the socket goes.
     pub(crate) run: PathBuf,
-    /// Its id, which is also the CLI's.
+    /// Its id, which is also that of its first conversation.
     pub(crate) id: String,
     /// The agent's command; `{generation}` stands for the number of the generation.
     pub(crate) command: Vec<String>,

@@ -85,8 +85,8 @@ async fn take_over(host: &Arc<Host>, orders: &SessionOrders) -> Result<Kept, Att
     }
 }
 
-/// Whether nobody answered, or whoever did was gone before we were in, or the agent did not find its conversation: then
-/// the next one begins it.
+/// Whether nobody answered, or whoever did was gone before we were in, or the agent did not find its conversation, or could
+/// not begin it: then the next one is told another way.
 fn is_worth_another_look(error: &AttachError) -> bool {
     matches!(
         error,
@@ -95,7 +95,7 @@ fn is_worth_another_look(error: &AttachError) -> bool {
             | AttachError::Over(_)
             | AttachError::Ended { .. }
             | AttachError::Lost
-            | AttachError::Client(Error::NoSuchSession { .. })
+            | AttachError::Client(Error::NoSuchSession { .. } | Error::SessionIdInUse { .. })
     )
 }
 

@@ -1,7 +1,7 @@
 //! What a test host knows of its session: from the journal up to where it came in, from the session's events afterwards.
 //!
-//! Owns the recovery (attach, start the next generation with the conversation, or begin afresh under the same id) and
-//! the fold that tells which messages are done.
+//! Owns the recovery (attach, or start the next generation with the conversation that `conversation.rs` says) and the fold
+//! that tells which messages are done.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -10,17 +10,15 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use countersign_client::Event;
-use countersign_journal::{Kind, Reader, Step};
+use countersign_journal::{KeeperEvent, Kind, Reader, Step};
 use countersign_keeper::{Found, RecoverError, StartError};
 use countersign_process::Marker;
 use serde_json::Value;
 
 use super::Failed;
+use super::conversation::{Begin, Conversation};
 use super::launch;
 use super::orders::{Orders, SessionOrders};
-
-/// What a CLI says that cannot find the conversation it was to go on with.
-const NOT_FOUND: &str = "No conversation found";
 
 /// The messages of one session.
 #[derive(Debug, Default)]
@@ -32,8 +30,7 @@ pub(crate) struct Story {
     said: BTreeSet<String>,
     started: BTreeSet<String>,
     completed: BTreeSet<String>,
-    /// The conversation was not found.
-    pub(crate) is_lost: bool,
+    conversation: Conversation,
     /// Where what the session gives is written down.
     heard: Option<File>,
 }
@@ -56,6 +53,10 @@ impl Story {
             match kind {
                 Kind::Agent => story.take(&line),
                 Kind::Host => story.take_own(&line),
+                Kind::Stderr | Kind::StderrPiece => {
+                    story.conversation.said(&String::from_utf8_lossy(&line))
+                }
+                Kind::Keeper => story.take_event(&line),
                 _ => {}
             }
             if reader.generation() == generation && seq >= last {
@@ -72,6 +73,7 @@ impl Story {
                 generation,
                 done: std::mem::take(&mut self.done),
                 heard: self.heard.take(),
+                conversation: std::mem::take(&mut self.conversation),
                 ..Self::default()
             };
         }
@@ -84,9 +86,15 @@ impl Story {
         }
     }
 
+    fn take_event(&mut self, line: &[u8]) {
+        if let Ok(KeeperEvent::Open { argv, .. }) = serde_json::from_slice(line) {
+            self.conversation.opened(&argv);
+        }
+    }
+
     fn take(&mut self, line: &[u8]) {
         let line: Value = serde_json::from_slice(line).unwrap_or_default();
-        self.is_lost |= line["errors"].to_string().contains(NOT_FOUND);
+        self.conversation.said(&line["errors"].to_string());
         if line["type"] != "command_lifecycle" {
             return;
         }
@@ -161,7 +169,7 @@ pub(crate) fn recover(
     loop {
         let (generation, begin) = match countersign_keeper::look(&orders.dir)? {
             Found::Live(_) => return Ok(None),
-            Found::Never => (1, "--session-id"),
+            Found::Never => (1, Begin::new(&orders.id)),
             Found::Lost { generation } => {
                 bury(orders)?;
                 next(orders, generation)?
@@ -174,11 +182,11 @@ pub(crate) fn recover(
             }
             Found::Unreachable(_) => return Err("the keeper cannot be reached".into()),
         };
-        let order = launch::order(orders, generation, begin)?;
+        let order = launch::order(orders, generation, &begin)?;
         match countersign_keeper::start(&launch::keeper(&all.keeper, &all.keeper_env), &order) {
             // An earlier host's start comes through only now.
             Err(StartError::Busy(_) | StartError::Generation(_)) if Instant::now() < patience => {}
-            done => return Ok(done.map(|_| Some(begin))?),
+            done => return Ok(done.map(|_| Some(begin.flag))?),
         }
     }
 }
@@ -195,12 +203,9 @@ fn bury(orders: &SessionOrders) -> Result<(), Failed> {
     }
 }
 
-/// The next generation goes on with the conversation, unless the last one did not find it.
-fn next(orders: &SessionOrders, generation: u32) -> Result<(u32, &'static str), Failed> {
+/// The generation after that one, and what it is told of its conversation.
+fn next(orders: &SessionOrders, generation: u32) -> Result<(u32, Begin), Failed> {
     let last = Story::read(&orders.dir, generation, u64::MAX)?;
-    let begin = match last.is_lost {
-        true => "--session-id",
-        false => "--resume",
-    };
-    Ok((generation + 1, begin))
+    let new_id = || uuid::Uuid::new_v4().to_string();
+    Ok((generation + 1, last.conversation.next(&orders.id, new_id)))
 }

@@ -3,6 +3,7 @@
 //! Owns what is done at each step; which step it is comes from `plan`. Invariants: the agent has ended when it is reaped,
 //! not when its pipes close; its exit is on the disk before anybody is told; then nothing of it runs any more.
 
+use std::fs::File;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -140,6 +141,7 @@ impl Keeper {
 
     /// Records the exit, tells everybody, and leaves.
     pub(super) fn finish(mut self) -> ExitCode {
+        self.take_what_is_left();
         let Phase::Draining { exit, .. } = std::mem::replace(&mut self.phase, Phase::Gone) else {
             return ExitCode::FAILURE;
         };
@@ -152,6 +154,17 @@ impl Keeper {
             ExitCode::SUCCESS
         } else {
             ExitCode::FAILURE
+        }
+    }
+
+    /// One last look into each pipe. The time to drain them may be over because this process or the whole machine stood
+    /// still, and then the agent's last words are there unread.
+    fn take_what_is_left(&mut self) {
+        if self.stdout.file().is_some_and(has_something) {
+            self.on_stdout();
+        }
+        if self.stderr.file().is_some_and(has_something) {
+            self.on_stderr();
         }
     }
 
@@ -215,4 +228,10 @@ impl Keeper {
             let _ = poll(&mut fds, Some(&left));
         }
     }
+}
+
+/// Whether it can be read without waiting.
+fn has_something(file: &File) -> bool {
+    let mut fds = [PollFd::new(file, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }

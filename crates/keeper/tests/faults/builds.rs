@@ -150,7 +150,7 @@ fn hear_one(from: &mut BufReader<UnixStream>) {
 fn a_keeper_understands_what_a_host_of_version_1_said() {
     let mut dice = Dice::of("host of version 1");
     let stage = Stage::scripted(scenes::ONE_QUESTION, &mut dice).with_token("of version 1");
-    let order = launch::order(&stage.session_orders(&[]), 1, "--session-id").unwrap();
+    let order = stage.first_order();
     let keeper = launch::keeper(Path::new(&program("kept")), &stage.keeper_env());
     countersign_keeper::start(&keeper, &order).unwrap();
     let mut host = Raw::connect(&stage.socket()).unwrap();

@@ -76,7 +76,7 @@ fn a_full_disk_holds_the_agent_up_and_loses_nothing() {
     let stage = Stage::scripted(scenes::FLOOD, &mut dice);
     std::fs::create_dir_all(stage.dir()).unwrap();
     mount(SMALL, &stage.dir());
-    let order = launch::order(&stage.session_orders(&[]), 1, "--session-id").unwrap();
+    let order = stage.first_order();
     let keeper = launch::keeper(Path::new(&program("kept")), &stage.keeper_env());
     countersign_keeper::start(&keeper, &order).unwrap();
     let (mut host, welcome) = Raw::hello(&stage.socket(), stage.token(), 1, "own");

@@ -24,6 +24,33 @@ impl Entry {
         serde_json::from_slice(&self.payload).unwrap_or_default()
     }
 
+    /// Whether it tells how an agent began or ended, or what it had to complain of.
+    fn is_of_a_life(&self) -> bool {
+        match self.kind {
+            Kind::Keeper => !["head", "clock"].iter().any(|name| self.is_event(name)),
+            Kind::Stderr | Kind::StderrPiece => true,
+            Kind::Agent => !self.json()["errors"].is_null(),
+            _ => false,
+        }
+    }
+
+    /// One line of it. Of a command only the end: it says with which conversation an agent began.
+    fn in_short(&self) -> String {
+        let mut json = self.json();
+        let text = match json["argv"].as_array() {
+            Some(argv) => {
+                let end = argv.len().saturating_sub(2);
+                json["argv"] = Value::from(&argv[end..]);
+                json["env"] = Value::Null;
+                json.to_string()
+            }
+            None if !json["errors"].is_null() => format!("… \"errors\":{}", json["errors"]),
+            None => String::from_utf8_lossy(&self.payload).into_owned(),
+        };
+        let text: String = text.chars().take(300).collect();
+        format!("{}/{} {} {text}", self.generation, self.seq, self.kind)
+    }
+
     /// Whether it is the keeper's word for that event.
     pub(crate) fn is_event(&self, name: &str) -> bool {
         self.kind == Kind::Keeper && self.json()["event"] == name
@@ -116,6 +143,22 @@ impl Journal {
             .filter(|entry| entry.kind == Kind::Agent);
         agent.map(|entry| (entry, entry.json()))
     }
+}
+
+/// How many of the newest records are told whatever they are.
+const NEWEST: usize = 12;
+
+/// What became of a session, for a test that failed: what its keepers wrote about themselves, how each of its agents began
+/// and ended and what it had to complain of, and the newest records.
+pub(crate) fn story(session: &Path) -> String {
+    let log = std::fs::read_to_string(session.join("keeper.log")).unwrap_or_default();
+    let journal = Journal::read(session);
+    let newest = journal.entries.len().saturating_sub(NEWEST);
+    let told = journal.entries.iter().enumerate();
+    let told = told.filter(|(index, entry)| *index >= newest || entry.is_of_a_life());
+    let told: Vec<String> = told.map(|(_, entry)| entry.in_short()).collect();
+    let dir = session.display();
+    format!("{dir}, keeper.log:\n{log}\njournal:\n{}", told.join("\n"))
 }
 
 /// The segment files of a session, oldest first.

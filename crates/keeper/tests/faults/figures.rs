@@ -54,8 +54,7 @@ impl Figures {
         self.slowest = self.slowest.max(time);
     }
 
-    /// How the next agent was started: it went on where the last one was, or began again under the same id. Nothing if
-    /// none had to be.
+    /// How the next agent was started: it went on where the last one was, or began again. Nothing if none had to be.
     pub(crate) fn went_on(&mut self, flag: Option<&str>) {
         match flag {
             Some("--resume") => self.resumed += 1,

@@ -31,7 +31,7 @@ turn always
 const LONG: usize = 400_000;
 
 fn begin(stage: &Stage) -> (Raw, Value) {
-    let order = launch::order(&stage.session_orders(&[]), 1, "--session-id").unwrap();
+    let order = stage.first_order();
     let keeper = launch::keeper(Path::new(&program("kept")), &stage.keeper_env());
     countersign_keeper::start(&keeper, &order).unwrap();
     Raw::hello(&stage.socket(), stage.token(), 1, "own")

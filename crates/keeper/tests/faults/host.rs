@@ -1,15 +1,17 @@
 //! A test host as a process: its orders, what it tells, its end.
 //!
-//! Owns [`Host`]. A host prints one JSON object a line; they are read as they come, so that a test can wait for one.
+//! Owns [`Host`]. A host prints one JSON object a line; they are read as they come, so that a test can wait for one. Where
+//! one ends that should not have, the failure tells what its sessions have on the disk, too.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use serde_json::Value;
 
+use crate::evidence;
 use crate::orders::Orders;
 use crate::procs;
 use crate::stage::program;
@@ -20,7 +22,9 @@ pub(crate) struct Host {
     child: Child,
     told: Arc<Mutex<Vec<Value>>>,
     reading: JoinHandle<()>,
-    log: std::path::PathBuf,
+    log: PathBuf,
+    /// The folders of its sessions.
+    sessions: Vec<PathBuf>,
 }
 
 impl Host {
@@ -58,6 +62,7 @@ impl Host {
             told,
             reading,
             log,
+            sessions: orders.sessions.iter().map(|one| one.dir.clone()).collect(),
         }
     }
 
@@ -126,11 +131,20 @@ impl Host {
         self.until_ended();
     }
 
-    /// What it told and what went wrong in it.
+    /// What it told, what went wrong in it, and what its sessions have on the disk.
     pub(crate) fn story(&self) -> String {
         let told: Vec<String> = self.told().iter().map(Value::to_string).collect();
         let log = std::fs::read_to_string(&self.log).unwrap_or_default();
-        format!("told:\n{}\nstderr:\n{log}", told.join("\n"))
+        let sessions: Vec<String> = self
+            .sessions
+            .iter()
+            .map(|dir| evidence::story(dir))
+            .collect();
+        format!(
+            "told:\n{}\nstderr:\n{log}\n{}",
+            told.join("\n"),
+            sessions.join("\n")
+        )
     }
 }
 

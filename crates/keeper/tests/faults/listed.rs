@@ -66,7 +66,7 @@ fn of_two_starts_of_one_generation_one_agent_comes() {
     let mut dice = Dice::of("two starts");
     for round in 0..wait::share(2, 3) {
         let stage = Stage::scripted(scenes::ONE_QUESTION, &mut dice);
-        let order = launch::order(&stage.session_orders(&[]), 1, "--session-id").unwrap();
+        let order = stage.first_order();
         let keeper = launch::keeper(Path::new(&program("kept")), &stage.keeper_env());
         let begin = |order: &Order| start(&keeper, order).map_err(|error| error.to_string());
         let came: Vec<Result<_, String>> = std::thread::scope(|scope| {

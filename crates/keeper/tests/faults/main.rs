@@ -9,11 +9,14 @@
     reason = "a stage that cannot be set is a failed test"
 )]
 
+mod barred;
 mod builds;
 mod can_fail;
 mod chain;
 mod checks;
 mod checks_tests;
+#[path = "../../examples/host/conversation.rs"]
+mod conversation;
 mod disk;
 mod evidence;
 mod figures;
@@ -36,3 +39,4 @@ mod strangers;
 mod unknown;
 mod upgrade;
 mod wait;
+mod words;

@@ -1,8 +1,8 @@
 //! `kill -9` of keeper, guard, both, agent and CLI at random points, then a host that recovers.
 //!
 //! Owns the rounds in which the process tree dies. After each: the journal can be read and its chain holds, nothing of
-//! the tree is left within two seconds, the session goes on with the conversation or begins afresh under the same id,
-//! and no tool ran more often than it was allowed.
+//! the tree is left within two seconds, the session goes on with the conversation or begins afresh, and no tool ran more
+//! often than it was allowed.
 
 use std::time::{Duration, Instant};
 

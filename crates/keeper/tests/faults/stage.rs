@@ -16,8 +16,10 @@ use countersign_testkit::sandbox::{Launch, RunAs, Sandbox};
 use serde_json::Value;
 
 use crate::checks::{Case, Extent, Heard, Violation};
-use crate::evidence::{Journal, Witness};
+use crate::conversation::Begin;
+use crate::evidence::{self, Journal, Witness};
 use crate::host::Host;
+use crate::launch;
 use crate::orders::{Decide, Leave, Message, Orders, SessionOrders};
 use crate::procs::{self, Process};
 use crate::scenes;
@@ -156,7 +158,8 @@ impl Stage {
             env,
             id: dice.uuid(),
             token: format!("{:016x}{:016x}", dice.next(), dice.next()),
-            marker: format!("{:016x}{:016x}", dice.next(), dice.next()),
+            // Not drawn: two runs of one seed on one machine would end each other's processes.
+            marker: uuid::Uuid::new_v4().simple().to_string(),
             habits: serde_json::json!({}),
             cli,
             _model: model,
@@ -203,7 +206,7 @@ impl Stage {
         self.root().join("session")
     }
 
-    /// Its id, which is also the CLI's.
+    /// Its id, which is also that of the first conversation.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
@@ -257,6 +260,20 @@ impl Stage {
             leave: Leave::WhenDone,
             past_the_lock: false,
         }
+    }
+
+    /// The order for its first agent.
+    pub(crate) fn first_order(&self) -> countersign_keeper::Order {
+        let begin = Begin::new(&self.id);
+        launch::order(&self.session_orders(&[]), 1, &begin).unwrap()
+    }
+
+    /// Where the CLI keeps the conversation of that id.
+    pub(crate) fn transcript(&self, id: &str) -> PathBuf {
+        let project = path_text(&self.project());
+        let folder = project.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+        let projects = self.sandbox.home().join(".claude/projects");
+        projects.join(folder).join(format!("{id}.jsonl"))
     }
 
     /// Starts a host.
@@ -388,18 +405,9 @@ impl Stage {
         all
     }
 
-    /// What the keeper wrote about itself, and the last records: for a test that failed.
+    /// What lies on the disk of it, for a test that failed.
     pub(crate) fn story(&self) -> String {
-        let log = std::fs::read_to_string(self.dir().join("keeper.log")).unwrap_or_default();
-        let journal = self.journal();
-        let newest = journal.entries.iter().rev().take(12).rev();
-        let newest = newest.map(|entry| {
-            let text = String::from_utf8_lossy(&entry.payload);
-            let text: String = text.chars().take(200).collect();
-            format!("{} {} {text}", entry.seq, entry.kind)
-        });
-        let newest: Vec<String> = newest.collect();
-        format!("keeper.log:\n{log}\njournal:\n{}", newest.join("\n"))
+        evidence::story(&self.dir())
     }
 }
 
