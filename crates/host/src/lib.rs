@@ -7,4 +7,26 @@
 
 #![warn(missing_docs)]
 
+pub mod approval;
 pub mod control;
+pub mod desk;
+mod events;
+mod folders;
+mod follow;
+mod host;
+pub mod import;
+mod index;
+mod live;
+mod make;
+pub mod money;
+pub mod notify;
+pub mod plan;
+mod recover;
+mod room;
+pub mod session;
+pub mod store;
+pub mod trash;
+pub mod worktree;
+
+pub use folders::Folders;
+pub use host::{Host, HostError, Settings};

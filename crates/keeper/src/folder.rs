@@ -88,6 +88,11 @@ impl Folder {
     }
 }
 
+/// Whether a folder is on another machine, where locks do not prove what they prove here.
+pub fn is_on_network(folder: &Path) -> bool {
+    Folder::new(folder).is_on_network()
+}
+
 /// The numbers by which Linux names file systems that lock on another machine: NFS, SMB (three of them), AFS, Ceph.
 #[cfg(target_os = "linux")]
 fn is_network(kind: u64) -> bool {

@@ -41,7 +41,7 @@ mod start;
 #[cfg(unix)]
 pub use command::main_if_asked;
 #[cfg(unix)]
-pub use folder::KeeperJson;
+pub use folder::{KeeperJson, is_on_network};
 #[cfg(unix)]
 pub use guard::main;
 #[cfg(unix)]

@@ -42,6 +42,8 @@ pub enum Origin {
     CommandLine,
     /// Said in this session.
     Session,
+    /// Kept by a host, beside its sessions.
+    Kept,
     /// A file, with the line where that is known.
     File {
         /// The file.
@@ -221,6 +223,7 @@ impl fmt::Display for Origin {
         match self {
             Origin::CommandLine => f.write_str("the command line"),
             Origin::Session => f.write_str("this session"),
+            Origin::Kept => f.write_str("remembered"),
             Origin::File {
                 path, line: None, ..
             } => write!(f, "{}", path.display()),

@@ -10,6 +10,7 @@ mod given;
 use serde_json::{Map, Value, json};
 
 use given::Sorted;
+pub use given::is_taken_everywhere;
 
 /// Every tool that a pinned version knows or knew, by the names that rules use.
 ///

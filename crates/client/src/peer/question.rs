@@ -59,6 +59,11 @@ impl ElicitationQuestion {
         &self.responder
     }
 
+    /// The right to answer it, for an answer with a note ([`Responder::note`]).
+    pub fn into_responder(self) -> Responder {
+        self.responder
+    }
+
     /// Answers with the values of the form.
     ///
     /// # Errors
@@ -112,6 +117,11 @@ impl DialogQuestion {
     /// The right to answer it.
     pub fn responder(&self) -> &Responder {
         &self.responder
+    }
+
+    /// The right to answer it, for an answer with a note ([`Responder::note`]).
+    pub fn into_responder(self) -> Responder {
+        self.responder
     }
 
     /// Answers it.

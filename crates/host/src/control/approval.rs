@@ -145,6 +145,12 @@ pub struct Offer {
     /// A word of warning: this version will not honour it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// For [`OfferKind::Mode`]: the mode, as a decision names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// For [`OfferKind::Directories`]: the folders, as a decision names them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<String>,
 }
 
 /// Kinds of offers.

@@ -209,8 +209,16 @@ impl Reader {
         reason = "a step borrows from the reader"
     )]
     pub fn next(&mut self) -> Result<Step<'_>, ReadError> {
+        self.next_of().map(|(_, step)| step)
+    }
+
+    /// What comes next, and the generation it belongs to.
+    ///
+    /// # Errors
+    /// As [`Reader::next`].
+    pub fn next_of(&mut self) -> Result<(u32, Step<'_>), ReadError> {
         let found = self.find()?;
-        Ok(match found {
+        let step = match found {
             Found::Record {
                 seq,
                 at,
@@ -229,7 +237,8 @@ impl Reader {
             Found::Rewound(to) => Step::Rewound { to },
             Found::Damaged(damaged) => Step::Damaged(damaged),
             Found::End => Step::End,
-        })
+        };
+        Ok((self.generation(), step))
     }
 
     fn find(&mut self) -> Result<Found, ReadError> {

@@ -159,7 +159,7 @@ fn path_covers(wide: &Rule, narrow: &Rule) -> bool {
 fn file_of(rule: &Rule) -> Option<&std::path::Path> {
     match &rule.origin {
         Origin::File { path, .. } => Some(path),
-        Origin::CommandLine | Origin::Session => None,
+        Origin::CommandLine | Origin::Session | Origin::Kept => None,
     }
 }
 

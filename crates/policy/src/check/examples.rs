@@ -92,7 +92,7 @@ fn shown(entry: &Examples) -> String {
 fn line_of(rule: &Rule, entry: &Examples) -> usize {
     let own = match &rule.origin {
         Origin::File { line, .. } => *line,
-        Origin::CommandLine | Origin::Session => None,
+        Origin::CommandLine | Origin::Session | Origin::Kept => None,
     };
     own.or(entry.at.line).unwrap_or_default()
 }

@@ -249,7 +249,7 @@ impl Finding {
                 line: *line,
                 column: None,
             }),
-            Origin::CommandLine | Origin::Session => None,
+            Origin::CommandLine | Origin::Session | Origin::Kept => None,
         };
         Self {
             severity: Severity::Warning,

@@ -18,6 +18,9 @@ pub const TRUST_FILE: &str = "trusted.toml";
 pub struct Sources {
     /// The working folder of the session. The CLI looks for `.claude` here and nowhere above.
     pub cwd: PathBuf,
+    /// The repository that the working folder is another copy of (a worktree): what is trusted there is trusted here, as
+    /// far as it is the same.
+    pub copy_of: Option<PathBuf>,
     /// The person's home folder.
     pub home: Option<PathBuf>,
     /// Claude Code's folder of settings.
@@ -56,6 +59,7 @@ impl Sources {
                 .or_else(|| in_home(".config/countersign")),
             managed: Some(managed_settings()),
             home,
+            copy_of: None,
             cwd,
         }
     }

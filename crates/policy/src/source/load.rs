@@ -86,11 +86,12 @@ impl Loaded {
 /// Reads all files of rules for a session, and holds the rules against their examples.
 pub fn load(sources: &Sources, disk: &dyn Disk, now: Timestamp) -> Loaded {
     let mut loaded = Loaded::default();
-    let folder = disk.real(&sources.cwd);
+    let known_as = sources.copy_of.as_ref().unwrap_or(&sources.cwd);
+    let folder = disk.real(known_as);
     let trusted = trusted(sources, &mut loaded.problems);
     let mut seen = BTreeSet::new();
     let mut offer = Offer {
-        folder: folder.clone().unwrap_or_else(|| sources.cwd.clone()),
+        folder: folder.clone().unwrap_or_else(|| known_as.clone()),
         rules: BTreeSet::new(),
         directories: BTreeSet::new(),
         programs: BTreeSet::new(),

@@ -250,7 +250,7 @@ fn is_matchers(value: &Value) -> bool {
 }
 
 /// Whether no pinned version finds this rule wrong. Strict: what is not certain is not.
-pub(super) fn is_taken_everywhere(rule: &str) -> bool {
+pub fn is_taken_everywhere(rule: &str) -> bool {
     let (tool, content) = match rule.split_once('(') {
         None => (rule, None),
         Some((tool, rest)) => match rest.strip_suffix(')') {

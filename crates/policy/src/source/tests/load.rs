@@ -30,6 +30,7 @@ fn ground(files: &[(&str, &str)]) -> Ground {
     }
     let sources = Sources {
         cwd: root.join("work"),
+        copy_of: None,
         home: Some(root.join("home")),
         claude: Some(root.join("home/.claude")),
         own: Some(root.join("home/.config/countersign")),

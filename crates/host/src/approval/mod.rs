@@ -1,0 +1,31 @@
+//! From a question of an agent and a person's decision to the answer, with everything that must happen beside it.
+//!
+//! Owns what a question is ([`Asked`]), who asks it ([`Family`]), what may be chosen ([`offers`]), what a decision comes to
+//! ([`decide`]) and the life of an approval ([`step`]). Pure: no clock, no disk, no wire; ids are derived. Invariants: what
+//! does not fit the question is refused before anything is sent; a mode or a folder never rides along with *always*;
+//! nothing here ever asks the CLI for a bypass.
+
+mod alike;
+mod asked;
+mod canon;
+mod consequence;
+mod decide;
+mod dialog;
+mod evidence;
+mod family;
+mod forms;
+mod life;
+mod offers;
+
+pub use alike::{are_alike, for_the_others};
+pub use asked::{Asked, Marks, asked, digest};
+pub use consequence::{
+    After, Agent, Answer, Consequence, GiveError, Known, NewRule, message_id, session_id,
+};
+pub(crate) use decide::deny;
+pub use decide::{decide, expired};
+pub use dialog::{DIALOG_KINDS, choices};
+pub use evidence::{Evidence, evidence};
+pub use family::Family;
+pub use life::{Event, Refusal, Stage, step};
+pub use offers::{offers, with_edits};

@@ -1,0 +1,52 @@
+//! What keeps a session from being set up.
+//!
+//! Owns [`DeskError`]. Every message says what would be right.
+
+use std::path::PathBuf;
+
+use countersign_client::options::LocateError;
+use countersign_policy::RuleError;
+
+/// Why a session cannot be set up as it was asked for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeskError {
+    /// A folder is named from nowhere.
+    #[error("{} is no whole path: name the folder from the root on", .0.display())]
+    NotWhole(PathBuf),
+    /// The agent would work among our own files.
+    #[error("{} belongs to countersign itself: choose another folder", .0.display())]
+    Ours(PathBuf),
+    /// A variable that no process can have.
+    #[error("`{0}` is no name of a variable, or its value holds a zero byte")]
+    BadVariable(String),
+    /// An MCP server that cannot be read.
+    #[error("the MCP server `{name}` cannot be read ({why}): write it as in .mcp.json")]
+    BadServer {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A budget that is none.
+    #[error("{0} is no budget: give an amount above zero")]
+    BadBudget(f64),
+    /// A text that is no rule.
+    #[error(transparent)]
+    BadRule(#[from] RuleError),
+    /// A rule for a moment that is over, or that no clock shows.
+    #[error("a rule cannot end at {0}: give a moment to come, in microseconds of Unix time")]
+    BadMoment(u64),
+    /// There is no CLI.
+    #[error(transparent)]
+    NoCli(#[from] LocateError),
+    /// What is trusted cannot be kept.
+    #[error("this cannot be trusted: {0}")]
+    NotTrusted(String),
+}
+
+impl From<DeskError> for crate::control::ControlError {
+    fn from(error: DeskError) -> Self {
+        Self::invalid(error.to_string())
+    }
+}

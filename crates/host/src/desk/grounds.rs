@@ -1,0 +1,163 @@
+//! Where a session works, and what lies around it.
+//!
+//! Owns [`HostSettings`], what all sessions of a host share, and [`Grounds`], what one session is judged by: its folders,
+//! its home, the files its rules come from, and what is ours and closed to it. Invariant: nothing of the data folder but
+//! the session's own worktree is open to an agent, whatever rules say.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use countersign_policy::source::Sources;
+use countersign_policy::{Disk as _, Place, RealDisk};
+
+use super::environment;
+use super::error::DeskError;
+use super::kept::is_below;
+use super::versions::Versions;
+use crate::control::session::Setup;
+
+/// What the agents of a host have in common.
+#[derive(Debug, Clone)]
+pub struct HostSettings {
+    /// The data folder.
+    pub data: PathBuf,
+    /// Where worktrees of sessions lie: the part of the data folder that agents work in.
+    pub worktrees: PathBuf,
+    /// The command that runs the CLI: a path, or a program with its first arguments. Empty: `claude` is searched for.
+    pub claude: Vec<String>,
+    /// Variables of every agent, over those it inherits.
+    pub env: Vec<(OsString, OsString)>,
+    /// Agents inherit the host's environment, but for what is ours.
+    pub inherits: bool,
+    /// The kinds of dialogs that can be shown.
+    pub dialog_kinds: Vec<String>,
+    /// The versions of the CLIs that were asked.
+    pub versions: Versions,
+}
+
+impl HostSettings {
+    /// The usual ones: `claude` is searched for, and the environment is inherited.
+    pub fn new(data: impl Into<PathBuf>) -> Self {
+        let data = data.into();
+        Self {
+            worktrees: data.join("worktrees"),
+            data,
+            claude: Vec::new(),
+            env: Vec::new(),
+            inherits: true,
+            dialog_kinds: Vec::new(),
+            versions: Versions::default(),
+        }
+    }
+}
+
+/// Where one session works, and what is closed to it.
+#[derive(Debug, Clone)]
+pub struct Grounds {
+    pub(super) sources: Sources,
+    /// Folders that were added at the start, whole.
+    pub(super) add_dirs: Vec<PathBuf>,
+    /// What no rule opens.
+    pub(super) own: Vec<PathBuf>,
+    /// Where the CLI keeps plans.
+    pub(super) plans: Option<PathBuf>,
+}
+
+/// What the data folder holds beside the worktrees, or will.
+const PRIVATE: [&str; 7] = [
+    "sessions",
+    "run",
+    "trash",
+    "host.db",
+    "host.db-wal",
+    "host.db-shm",
+    "host.lock",
+];
+
+/// Folders of secrets in a home, for a person whose agent has another one.
+const SECRETS: [&str; 5] = [".ssh", ".gnupg", ".aws", ".kube", ".docker"];
+
+impl Grounds {
+    /// For a session in `cwd`; `copy_of` is the repository that `cwd` is a worktree of.
+    ///
+    /// # Errors
+    /// When a folder is no whole path, or is one of ours.
+    pub fn of(
+        setup: &Setup,
+        cwd: &Path,
+        copy_of: Option<&Path>,
+        host: &HostSettings,
+    ) -> Result<Self, DeskError> {
+        if !cwd.is_absolute() {
+            return Err(DeskError::NotWhole(cwd.to_owned()));
+        }
+        let theirs = |name: &str| environment::variable_of_agent(name, setup, host);
+        let mut sources = Sources::of_environment(theirs, cwd);
+        // Our own settings are ours, whatever a session sets.
+        let ours = |name: &str| environment::variable_of_host(name, host);
+        let of_host = Sources::of_environment(ours, cwd);
+        sources.own = of_host.own;
+        sources.copy_of = copy_of.map(Path::to_owned);
+        let mut own = closed(cwd, host);
+        own.extend(sources.own.clone());
+        if of_host.home != sources.home {
+            let homes = of_host.home.iter();
+            own.extend(homes.flat_map(|home| SECRETS.map(|name| home.join(name))));
+        }
+        let add_dirs: Vec<PathBuf> = setup.add_dirs.iter().map(|dir| cwd.join(dir)).collect();
+        let ours = own.iter().map(|own| RealDisk.real(own));
+        let ours: Vec<PathBuf> = ours.flatten().collect();
+        for folder in std::iter::once(cwd).chain(add_dirs.iter().map(PathBuf::as_path)) {
+            if ours.iter().any(|own| is_below(folder, own)) {
+                return Err(DeskError::Ours(folder.to_owned()));
+            }
+        }
+        Ok(Self {
+            plans: sources.claude.as_ref().map(|folder| folder.join("plans")),
+            sources,
+            add_dirs,
+            own,
+        })
+    }
+
+    /// The folder that the session works in.
+    pub fn cwd(&self) -> &Path {
+        &self.sources.cwd
+    }
+
+    /// The folder by which rules for a repository know it: the real one, or the one it is a copy of.
+    pub fn repository(&self) -> PathBuf {
+        let known_as = self.sources.copy_of.as_ref().unwrap_or(&self.sources.cwd);
+        RealDisk.real(known_as).unwrap_or_else(|| known_as.clone())
+    }
+
+    /// Where the CLI keeps the plans of this session, as far as it is known.
+    pub fn plans(&self) -> Option<&Path> {
+        self.plans.as_deref()
+    }
+
+    pub(super) fn place<'a>(&'a self, add_dirs: &'a [PathBuf]) -> Place<'a> {
+        Place {
+            cwd: &self.sources.cwd,
+            add_dirs,
+            home: self.sources.home.as_deref(),
+            own: &self.own,
+            disk: &RealDisk,
+        }
+    }
+}
+
+/// What of the data folder is closed to a session in `cwd`: all of it, or all beside the worktrees.
+pub(super) fn closed(cwd: &Path, host: &HostSettings) -> Vec<PathBuf> {
+    let worktrees = RealDisk.real(&host.worktrees);
+    let works_there = worktrees.is_some_and(|real| is_below(cwd, &real));
+    if !works_there {
+        return vec![host.data.clone()];
+    }
+    let mut names: BTreeSet<OsString> = PRIVATE.into_iter().map(OsString::from).collect();
+    let entries = std::fs::read_dir(&host.data).into_iter().flatten();
+    names.extend(entries.flatten().map(|entry| entry.file_name()));
+    let others = names.into_iter().map(|name| host.data.join(name));
+    others.filter(|path| *path != host.worktrees).collect()
+}

@@ -1,0 +1,265 @@
+//! Whether an agent stands as it was asked for, said by the agent itself.
+//!
+//! Owns what must hold before an agent gets a message ([`Wanted`]) and the comparison with what it says. Changes only what
+//! a request can change ([`put_in_force`]). Invariant: what this version cannot say is listed as unproved, never taken for
+//! granted; nothing that lets calls pass rests on it, since every call is asked about in any case.
+
+use std::path::{Path, PathBuf};
+
+use countersign_client::options::Version;
+use countersign_client::wire::control::InitializeReply;
+use countersign_client::{Error, Handle, Json, PermissionMode};
+use countersign_policy::{Disk as _, RealDisk};
+use serde::Deserialize;
+
+use super::watching::{HOOKS_CANNOT_PASS, Watching, needs_hook};
+use crate::control::session::Setup;
+
+/// What must hold for an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wanted {
+    /// The model that was chosen; the CLI's own choice without one.
+    pub model: Option<String>,
+    /// The mode of the CLI.
+    pub mode: PermissionMode,
+    /// Folders that count as inside.
+    pub add_dirs: Vec<PathBuf>,
+    /// Rules by which the CLI asks about every call.
+    asks: Vec<String>,
+    /// Rules by which the CLI leaves alone what is ours.
+    denies: Vec<String>,
+    /// The settings that hold these rules.
+    settings: Json,
+    /// Whether the hook was registered.
+    has_hook: bool,
+}
+
+/// What does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unmet {
+    /// Another model.
+    #[error("the model is {got}, not {wanted}")]
+    Model {
+        /// The one that was chosen.
+        wanted: String,
+        /// The one that answers.
+        got: String,
+    },
+    /// Another mode.
+    #[error("the mode is {got}, not {wanted}")]
+    Mode {
+        /// The one that was chosen.
+        wanted: String,
+        /// The one in force.
+        got: String,
+    },
+    /// A folder that does not count as inside.
+    #[error("{} does not count as inside", .0.display())]
+    Folder(PathBuf),
+    /// A rule that is not in force.
+    #[error("the rule `{0}` is not in force")]
+    Rule(String),
+    /// This version lets hooks of settings allow calls, and was started as if it did not.
+    #[error("claude {0} was started without the hook that it needs: start it again")]
+    Hook(Version),
+}
+
+/// How an agent stands.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct InForce {
+    /// What does not hold.
+    pub unmet: Vec<Unmet>,
+    /// What this version does not tell before a turn: `mode`, `model`, `folders`, `rules`.
+    pub unproved: Vec<&'static str>,
+}
+
+impl InForce {
+    /// Whether nothing is known to be amiss.
+    pub fn holds(&self) -> bool {
+        self.unmet.is_empty()
+    }
+}
+
+/// What an agent says of itself.
+#[derive(Debug, Clone, Default)]
+struct Seen {
+    version: Option<Version>,
+    mode: Option<String>,
+    model: Option<String>,
+    /// Names that mean the wanted model.
+    names: Vec<String>,
+    rules: Option<Vec<(String, String)>>,
+    folders: Option<Vec<PathBuf>>,
+}
+
+impl Wanted {
+    pub(super) fn new(
+        setup: &Setup,
+        mode: PermissionMode,
+        add_dirs: &[PathBuf],
+        watching: &Watching,
+    ) -> Self {
+        let permissions = &watching.watch().settings["permissions"];
+        let texts = |list: &str| {
+            let rules = permissions[list].as_array().into_iter().flatten();
+            let texts = rules.filter_map(|rule| rule.as_str().map(str::to_owned));
+            texts.collect()
+        };
+        Self {
+            model: setup.model.clone(),
+            mode,
+            add_dirs: add_dirs.to_vec(),
+            asks: texts("ask"),
+            denies: texts("deny"),
+            settings: watching.settings(),
+            has_hook: watching.has_hook(),
+        }
+    }
+
+    fn compare(&self, seen: &Seen) -> InForce {
+        let mut found = InForce::default();
+        let wanted = self.mode.as_str();
+        match seen.mode.as_deref() {
+            None => found.unproved.push("mode"),
+            Some(got) if got != wanted => found.unmet.push(Unmet::Mode {
+                wanted: wanted.to_owned(),
+                got: got.to_owned(),
+            }),
+            Some(_) => {}
+        }
+        match (&self.model, &seen.model) {
+            (Some(_), None) => found.unproved.push("model"),
+            (Some(wanted), Some(got)) if !seen.names.contains(got) => {
+                found.unmet.push(Unmet::Model {
+                    wanted: wanted.clone(),
+                    got: got.clone(),
+                });
+            }
+            _ => {}
+        }
+        match &seen.folders {
+            None if !self.add_dirs.is_empty() => found.unproved.push("folders"),
+            None => {}
+            Some(folders) => {
+                let is_missing =
+                    |folder: &&PathBuf| !folders.iter().any(|known| same(known, folder));
+                let missing = self.add_dirs.iter().filter(is_missing).cloned();
+                found.unmet.extend(missing.map(Unmet::Folder));
+            }
+        }
+        match &seen.rules {
+            None => found.unproved.push("rules"),
+            Some(rules) => {
+                let asks = self.asks.iter().map(|rule| ("ask", rule));
+                let denies = self.denies.iter().map(|rule| ("deny", rule));
+                for (effect, rule) in asks.chain(denies) {
+                    let is_it = |known: &&(String, String)| known.0 == effect && known.1 == *rule;
+                    if !rules.iter().any(|known| is_it(&known)) {
+                        found.unmet.push(Unmet::Rule(format!("{effect} {rule}")));
+                    }
+                }
+            }
+        }
+        if let Some(version) = seen.version.filter(|version| needs_hook(Some(*version)))
+            && !self.has_hook
+        {
+            found.unmet.push(Unmet::Hook(version));
+        }
+        found
+    }
+}
+
+fn same(one: &Path, other: &Path) -> bool {
+    one == other
+        || RealDisk
+            .real(one)
+            .is_some_and(|one| RealDisk.real(other) == Some(one))
+}
+
+/// How an agent stands that was greeted. 2.1.325 is asked; older versions tell the rest with their first turn
+/// ([`told_by_init`]).
+///
+/// # Errors
+/// When the agent is gone, or does not answer.
+pub async fn in_force(handle: &Handle, wanted: &Wanted) -> Result<InForce, Error> {
+    let version = handle.version();
+    let mut seen = Seen {
+        version,
+        mode: handle.permission_mode(),
+        model: handle.model(),
+        names: names(wanted.model.as_deref(), handle.initialize_reply()),
+        ..Seen::default()
+    };
+    if version.is_some_and(|version| version >= HOOKS_CANNOT_PASS) {
+        let settings = handle.settings().await?;
+        seen.model = settings.applied.map(|applied| applied.model).or(seen.model);
+        let state = handle.permission_rules().await?.state;
+        let holding = state.rules.into_iter();
+        let holding = holding.filter(|rule| rule.not_in_effect != Some(true));
+        let rules = holding.map(|rule| (rule.behavior.as_str().to_owned(), rule.rule));
+        seen.rules = Some(rules.collect());
+        let folders = state.workspace_directories.into_iter();
+        seen.folders = Some(folders.map(|folder| PathBuf::from(folder.path)).collect());
+    }
+    Ok(wanted.compare(&seen))
+}
+
+/// Brings about what a request can bring about (mode, model, rules), and looks again.
+///
+/// # Errors
+/// When the agent is gone, or does not answer.
+pub async fn put_in_force(handle: &Handle, wanted: &Wanted) -> Result<InForce, Error> {
+    let found = in_force(handle, wanted).await?;
+    if found.holds() {
+        return Ok(found);
+    }
+    let is_amiss = |what: fn(&Unmet) -> bool| found.unmet.iter().any(what);
+    if is_amiss(|unmet| matches!(unmet, Unmet::Mode { .. })) {
+        handle.set_permission_mode(wanted.mode.clone()).await?;
+    }
+    if is_amiss(|unmet| matches!(unmet, Unmet::Model { .. })) {
+        handle.set_model(wanted.model.as_deref()).await?;
+    }
+    if is_amiss(|unmet| matches!(unmet, Unmet::Rule(_))) {
+        handle.apply_flag_settings(wanted.settings.clone()).await?;
+    }
+    in_force(handle, wanted).await
+}
+
+/// What of the wanted does not hold, by the line with which a turn begins.
+pub fn told_by_init(
+    wanted: &Wanted,
+    init: &[u8],
+    greeting: Option<&InitializeReply>,
+) -> Vec<Unmet> {
+    #[derive(Deserialize)]
+    struct Init {
+        #[serde(rename = "permissionMode")]
+        permission_mode: Option<String>,
+        model: Option<String>,
+        claude_code_version: Option<String>,
+    }
+    let Ok(init) = serde_json::from_slice::<Init>(init) else {
+        return Vec::new();
+    };
+    let seen = Seen {
+        version: init.claude_code_version.as_deref().and_then(Version::find),
+        mode: init.permission_mode,
+        names: names(wanted.model.as_deref(), greeting),
+        model: init.model,
+        ..Seen::default()
+    };
+    wanted.compare(&seen).unmet
+}
+
+/// The names that mean a model: its own, and those the CLI gives for it.
+fn names(wanted: Option<&str>, greeting: Option<&InitializeReply>) -> Vec<String> {
+    let Some(wanted) = wanted else {
+        return Vec::new();
+    };
+    let listed = greeting.into_iter().flat_map(|reply| &reply.models);
+    let meant = listed.filter(|model| model.value == wanted);
+    let resolved = meant.filter_map(|model| model.resolved_model.clone());
+    std::iter::once(wanted.to_owned()).chain(resolved).collect()
+}

@@ -1,0 +1,55 @@
+//! The plan files of one session: its own, and one for each sub-agent that plans.
+//!
+//! Owns which file a session may write while it plans. Looks at the disk only to tell a new file from one that is there.
+//! Invariant: a file that somebody else has written is never taken for the session's plan.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use countersign_policy::{Call, Disk as _, RealDisk};
+
+/// So many sub-agents may have a plan of their own. The plans of more are asked about.
+const MOST: usize = 64;
+
+/// The plan files of a session, by the agent that writes them; the main one has no name.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PlanFiles(BTreeMap<Option<String>, PathBuf>);
+
+impl PlanFiles {
+    /// The file is known from before: an earlier host saw this session write it.
+    pub(super) fn remember(&mut self, agent: Option<String>, file: PathBuf) {
+        if self.0.len() < MOST || self.0.contains_key(&agent) {
+            self.0.insert(agent, file);
+        }
+    }
+
+    /// The agent's plan file. It is the first new document that it writes where the CLI keeps plans.
+    pub(super) fn of(
+        &mut self,
+        agent: Option<&str>,
+        call: &Call,
+        folder: Option<&Path>,
+    ) -> Option<PathBuf> {
+        if !call.in_plan_mode || !matches!(call.tool.as_str(), "Write" | "Edit") {
+            return None;
+        }
+        let agent = agent.map(str::to_owned);
+        if let Some(known) = self.0.get(&agent) {
+            return Some(known.clone());
+        }
+        let path = PathBuf::from(call.text("file_path")?);
+        if is_document_in(&path, folder?) && !RealDisk.exists(&path) && self.0.len() < MOST {
+            self.0.insert(agent, path.clone());
+            return Some(path);
+        }
+        None
+    }
+}
+
+/// A document directly in the folder, links followed.
+fn is_document_in(path: &Path, folder: &Path) -> bool {
+    let real = |path: &Path| RealDisk.real(path);
+    let is_document = path.extension().is_some_and(|extension| extension == "md");
+    is_document
+        && real(path).is_some_and(|path| path.parent().map(Path::to_path_buf) == real(folder))
+}

@@ -1,0 +1,159 @@
+//! What is derived from journals beside the state: words to search, sums, what was spent by day.
+//!
+//! Owns the fold that feeds them. It goes on from a checkpoint, so a turn costs the records of that turn. Invariants:
+//! everything here can be thrown away and made again (`reindex`); a dollar is counted once.
+
+use countersign_journal::{Reader, Step, Tail};
+use countersign_transcript::{Body, Change, Checkpoint, Entry, Fold, Life, Totals};
+use serde::{Deserialize, Serialize};
+
+use crate::control::{ControlError, Result, SessionId, now};
+use crate::folders::Folders;
+use crate::money;
+use crate::store::search::Indexed;
+use crate::store::shelf::ShelfIn;
+use crate::store::{Connection, Durability, Store, StoreError, search, usage};
+use countersign_transcript::pages::Shelf as _;
+
+/// The name of the checkpoint on the session's shelf.
+const CHECKPOINT: &str = "index";
+
+/// So much of one entry is searched.
+const LONGEST: usize = 64 << 10;
+
+/// How far a session is indexed.
+#[derive(Serialize, Deserialize)]
+struct Indexer {
+    checkpoint: Checkpoint,
+}
+
+/// What one look at the journal gave.
+struct Found {
+    checkpoint: Checkpoint,
+    before: Totals,
+    totals: Totals,
+    entries: Vec<Indexed>,
+    at: u64,
+}
+
+/// Indexes what a journal has more, up to the tail. Gives the sums.
+pub(crate) async fn catch_up(
+    store: &Store,
+    folders: &Folders,
+    session: SessionId,
+    tail: Option<Tail>,
+) -> Result<Totals> {
+    let dir = folders.session(session);
+    let shelved = store.read(move |it| ShelfIn::new(it, session).get(CHECKPOINT).map_err(shelf)).await?;
+    let fold = tokio::task::spawn_blocking(move || read(&dir, shelved, tail));
+    let found = match fold.await {
+        Ok(Ok(found)) => found,
+        Ok(Err(why)) => return Err(unavailable(why)),
+        Err(error) => return Err(unavailable(error.to_string())),
+    };
+    let totals = found.totals.clone();
+    store
+        .write(Durability::Normal, move |it| found.store(it, session))
+        .await?;
+    Ok(totals)
+}
+
+fn unavailable(why: String) -> ControlError {
+    ControlError::Unavailable {
+        why,
+        retry_ms: 1_000,
+    }
+}
+
+fn read(
+    dir: &std::path::Path,
+    shelved: Option<Vec<u8>>,
+    tail: Option<Tail>,
+) -> std::result::Result<Found, String> {
+    let indexer: Option<Indexer> = shelved.and_then(|it| serde_json::from_slice(&it).ok());
+    let fold = indexer.and_then(|indexer| Fold::resume(indexer.checkpoint).ok());
+    let mut fold = fold.unwrap_or_else(Fold::new);
+    let before = fold.totals().clone();
+    let mut entries = Vec::new();
+    let mut at = now();
+    if dir.join("journal").exists() {
+        let mut reader = Reader::open(dir).map_err(|error| error.to_string())?;
+        reader.seek(fold.cursor()).map_err(|error| error.to_string())?;
+        reader.set_limit(tail);
+        loop {
+            let (generation, step) = reader.next_of().map_err(|error| error.to_string())?;
+            match step {
+                Step::Record(record) => {
+                    at = record.at;
+                    let changes = fold.step(generation, &record);
+                    entries.extend(changes.entries.iter().filter_map(indexed));
+                }
+                Step::End | Step::Rewound { .. } => break,
+                _ => {}
+            }
+        }
+    }
+    Ok(Found {
+        before,
+        totals: fold.totals().clone(),
+        checkpoint: fold.checkpoint(),
+        entries,
+        at,
+    })
+}
+
+impl Found {
+    fn store(self, it: &Connection, session: SessionId) -> std::result::Result<(), StoreError> {
+        for entry in &self.entries {
+            search::put(it, session, entry)?;
+        }
+        for spent in money::rows(&self.before, &self.totals, self.at) {
+            usage::add(it, session, &spent)?;
+        }
+        usage::set_totals(it, session, &self.totals)?;
+        let indexer = Indexer {
+            checkpoint: self.checkpoint,
+        };
+        let value = serde_json::to_vec(&indexer).unwrap_or_default();
+        ShelfIn::new(it, session).put(CHECKPOINT, &value).map_err(shelf)
+    }
+}
+
+fn shelf(error: countersign_transcript::pages::ShelfError) -> StoreError {
+    StoreError::Invalid(error.to_string())
+}
+
+/// What is searched of an entry that is final.
+fn indexed(change: &Change) -> Option<Indexed> {
+    let Change::Put(entry) = change else {
+        return None;
+    };
+    if entry.life == Life::Open {
+        return None;
+    }
+    let text = words(entry)?;
+    Some(Indexed {
+        entry: entry.id.to_string(),
+        kind: entry.body.name().to_owned(),
+        at: entry.at,
+        text,
+    })
+}
+
+fn words(entry: &Entry) -> Option<String> {
+    let mut text = match &entry.body {
+        Body::Prompt(prompt) => prompt.text.text.clone(),
+        Body::Text(said) => said.text.text.clone(),
+        Body::Tool(tool) => format!("{} {}", tool.name, serde_json::to_string(&tool.input).ok()?),
+        Body::Ask(ask) => serde_json::to_string(ask).ok()?,
+        _ => return None,
+    };
+    if text.len() > LONGEST {
+        let mut end = LONGEST;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+    }
+    (!text.trim().is_empty()).then_some(text)
+}

@@ -1,0 +1,288 @@
+//! What an actor does when the journal has grown.
+//!
+//! Owns the order: facts to the core, moves of approvals to the rows, new questions to the desk, answers to the agent.
+//! Invariant: what follows from a record is stored with the cursor behind it.
+
+use countersign_journal::Cursor;
+use countersign_wire::CliMessage;
+use countersign_wire::control::{CanUseTool, CliRequest};
+use countersign_wire::decode::decode;
+
+use super::Actor;
+use super::answers::ToAnswer;
+use super::book::{Move, NewApproval};
+use super::project::Batch;
+use crate::approval::{self, Answer};
+use crate::control::approval::{Decided, Kind, Life};
+use crate::control::now;
+use crate::desk::{Because, Ruling};
+use crate::session::{Fact, Input};
+use crate::store::approvals::ApprovalRow;
+
+/// Who decides what no person decided.
+pub(super) const BY_RULE: &str = "rule";
+
+impl Actor {
+    /// Takes what the journal has more.
+    pub(super) async fn catch_up(&mut self) {
+        loop {
+            let tail = self.agent.as_ref().map(super::Agent::tail);
+            let plans = self.desk.as_ref().and_then(|desk| desk.grounds().plans());
+            let plans = plans.map(ToOwned::to_owned);
+            let tracker = &mut self.plans;
+            let taken = self.projection.take(tail, |line| {
+                if let Some(plans) = &plans {
+                    tracker.note(line, plans);
+                }
+            });
+            let batch = match taken {
+                Ok(batch) => batch,
+                Err(error) => {
+                    tracing::warn!(session = %self.id, %error, "a journal cannot be read");
+                    return;
+                }
+            };
+            self.inner.levels.set(self.id, tail);
+            let has_more = batch.has_more || batch.rewound.is_some();
+            self.take(batch).await;
+            if !has_more {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn take(&mut self, batch: Batch) {
+        if let Some(to) = batch.rewound {
+            self.rewound(to).await;
+        }
+        if batch.records == 0 {
+            return;
+        }
+        self.unsaved.cursor = true;
+        self.row.cursor = self.projection.cursor();
+        self.row.last_activity = batch.at.unwrap_or(self.row.last_activity);
+        for fact in batch.facts {
+            self.notice(&fact);
+            self.step(Input::Fact(fact));
+        }
+        for step in batch.moves {
+            self.moved(step);
+        }
+        self.answer_all();
+    }
+
+    /// What the row shows of a fact.
+    fn notice(&mut self, fact: &Fact) {
+        match fact {
+            Fact::Init(seen) => {
+                let row = &mut self.row;
+                row.conversation = seen.conversation.clone().or(row.conversation.take());
+                row.model = seen.model.clone().or(row.model.take());
+                row.version = seen.version.clone().or(row.version.take());
+                if let Some(desk) = &mut self.desk {
+                    desk.mode_told();
+                }
+                self.unsaved.changed = true;
+            }
+            Fact::Mode(_) => {
+                if let Some(desk) = &mut self.desk {
+                    desk.mode_told();
+                }
+            }
+            Fact::Reset { conversation } => {
+                let row = &mut self.row;
+                row.conversation = conversation.clone().or(row.conversation.take());
+                self.unsaved.changed = true;
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn moved(&mut self, step: Move) {
+        match step {
+            Move::Asked(new) => self.asked(*new),
+            Move::Life { id, life, decided } => {
+                self.expiries.retain(|(_, name), ()| {
+                    self.projection.book.get(name).is_some_and(|held| held.life == Life::Open)
+                });
+                self.unsaved.lives.push((id, life, decided));
+            }
+        }
+    }
+
+    /// A question is new. If it is still open and we can answer, policy has its say.
+    fn asked(&mut self, new: NewApproval) {
+        let NewApproval {
+            id,
+            seq,
+            at,
+            mut asked,
+            line,
+        } = new;
+        let name = asked.request_id.clone();
+        let held = self.projection.book.get(&name);
+        let is_open = held.is_some_and(|held| held.life == Life::Open && held.id == id);
+        if asked.kind == Kind::Plan && asked.plan_text().is_none() {
+            asked = self.with_plan(asked);
+        }
+        let mut row = ApprovalRow {
+            id,
+            session: self.id,
+            generation: self.projection.cursor().generation,
+            seq,
+            request_id: name.clone(),
+            subtype: asked.subtype.clone(),
+            kind: asked.kind,
+            tool: asked.tool.clone(),
+            tool_use_id: asked.tool_use_id.clone(),
+            input: asked.input.clone(),
+            digest: approval::digest(&asked),
+            path: self.projection.family.path(&asked),
+            reason: String::new(),
+            remark: asked.remark.clone(),
+            offers: Vec::new(),
+            life: Life::Open,
+            asked: at,
+            expires: None,
+            decided: None,
+            answer: None,
+        };
+        if is_open && self.agent.is_some() {
+            self.judge(&mut row, &asked, &line);
+        }
+        if let Some(text) = asked.plan_text() {
+            self.unsaved.plans.push((id, at, text.to_owned()));
+        }
+        self.unsaved.asked.push(row);
+    }
+
+    /// Policy has its say on an open question.
+    fn judge(&mut self, row: &mut ApprovalRow, asked: &approval::Asked, line: &[u8]) {
+        let ruling = self.rule_on(line);
+        let name = row.request_id.clone();
+        let (answer, because) = match ruling {
+            Ruling::Allow(because) => {
+                let allow = Answer::Allow {
+                    input: None,
+                    updates: Vec::new(),
+                };
+                (allow, because)
+            }
+            Ruling::Deny { message, because } => {
+                let deny = Answer::Deny {
+                    message,
+                    stop: false,
+                };
+                (deny, because)
+            }
+            Ruling::Ask {
+                because,
+                suggestions,
+                ..
+            } => {
+                row.reason = because.text;
+                row.offers = approval::offers(asked, suggestions, self.version());
+                row.expires = self.inner.settings.expiry.map(|after| row.asked + after);
+                if let Some(at) = row.expires {
+                    self.expiries.insert((at, name.clone()), ());
+                }
+                if let Some(held) = self.projection.book.get_mut(&name) {
+                    held.is_for_person = true;
+                }
+                return;
+            }
+        };
+        row.reason = because.text.clone();
+        row.life = Life::Decided;
+        row.decided = Some(Decided {
+            effect: answer.effect(),
+            by: BY_RULE.to_owned(),
+            why: because.text.clone(),
+            client: "host".to_owned(),
+            at: now(),
+            decision: serde_json::to_value(&because).unwrap_or_default(),
+        });
+        if let Some(held) = self.projection.book.get_mut(&name) {
+            held.life = Life::Decided;
+        }
+        let to_answer = ToAnswer::by_rule(answer, &because, &row.digest);
+        self.to_answer.insert(name.clone(), to_answer);
+        // In the same breath as the question, so that nobody is called for nothing.
+        self.step(Input::Decided { request_id: name });
+    }
+
+    /// Rules had decided these before an earlier host ended, and the journal does not know: policy is asked again.
+    pub(super) fn judge_again(&mut self) {
+        for mut row in std::mem::take(&mut self.undecided) {
+            let held = self.projection.book.get(&row.request_id);
+            if !held.is_some_and(|held| held.life == Life::Open && held.id == row.id) {
+                continue;
+            }
+            let Ok(line) = self.question_line(&row) else {
+                continue;
+            };
+            let Some(asked) = approval::asked(&line) else {
+                continue;
+            };
+            (row.life, row.decided) = (Life::Open, None);
+            self.judge(&mut row, &asked, &line);
+            self.unsaved.judged.push(row);
+        }
+    }
+
+    fn rule_on(&mut self, line: &[u8]) -> Ruling {
+        let mode = self.cli_mode();
+        let nobody = |text: &str| Because {
+            kind: Because::NOBODY.into(),
+            text: text.to_owned(),
+            rule: None,
+            origin: None,
+            part: None,
+        };
+        let Some(desk) = &mut self.desk else {
+            return Ruling::Ask {
+                because: nobody("The rules of this session are not there yet."),
+                suggestions: Vec::new(),
+                edits_would_do: false,
+            };
+        };
+        match call_of(line) {
+            Some(call) => desk.rule_on(&call, mode.as_deref(), now()),
+            None if desk.asks_nobody(now()) => Ruling::Deny {
+                message: "Nobody is asked in this mode.".to_owned(),
+                because: nobody("Nobody is asked in this mode."),
+            },
+            None => Ruling::Ask {
+                because: nobody("It is a question to a person."),
+                suggestions: Vec::new(),
+                edits_would_do: false,
+            },
+        }
+    }
+
+    /// Records that were taken are gone after a loss of power: what followed from them is, too.
+    async fn rewound(&mut self, to: Cursor) {
+        let session = self.id;
+        let cut = move |it: &crate::store::Connection| {
+            crate::store::approvals::forget_behind(it, session, to.generation, to.seq)
+        };
+        let done = self.inner.store.write(crate::store::Durability::Full, cut);
+        if let Err(error) = done.await {
+            tracing::warn!(%session, %error, "what was lost cannot be cut off");
+        }
+        self.row.cursor = to;
+        self.unsaved.cursor = true;
+    }
+}
+
+/// The call that a line asks about, if it does.
+pub(super) fn call_of(line: &[u8]) -> Option<CanUseTool> {
+    let CliMessage::ControlRequest(ask) = decode::<CliMessage>(line).ok()? else {
+        return None;
+    };
+    match ask.request {
+        CliRequest::CanUseTool(call) => Some(*call),
+        _ => None,
+    }
+}

@@ -1,0 +1,374 @@
+//! One session, while somebody looks after it: an actor with a mailbox.
+//!
+//! Owns the thin shell around the pure core: what comes in (records, questions, wishes, time) is told to the core, and
+//! what the core wants is done. One actor for a session, so nothing about a session happens twice at once. Invariants: a
+//! person's wish is on the disk before it is acknowledged; the journal is read in order, and what follows from it is
+//! stored with the cursor; an actor that ends writes nothing to any agent.
+
+mod agent;
+mod answers;
+mod begin;
+mod book;
+mod cycle;
+mod going;
+mod messages;
+mod project;
+mod save;
+mod wishes;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_keeper::attach::Over;
+use countersign_keeper::protocol::EndPlan;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::control::{Cmd, Command, MessageId, Receipt, Result, SessionId, State, now};
+use crate::desk::{Desk, Watching};
+use crate::host::Inner;
+use crate::session::{Core, Effect, Input};
+use crate::store::sessions::SessionRow;
+
+pub(crate) use agent::Agent;
+use agent::News;
+use answers::ToAnswer;
+use begin::Begun;
+pub(crate) use begin::fresh_token;
+pub(crate) use book::{Book, Held};
+pub(crate) use save::Work;
+use project::Projection;
+
+/// So many orders wait for an actor; who gives one more waits.
+const MAILBOX: usize = 64;
+
+/// Without anything to do for so long, an actor without an agent ends.
+const REST: Duration = Duration::from_secs(5);
+
+/// What an actor is told.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// A client wants something.
+    Do {
+        cmd: Cmd,
+        command: Box<Command>,
+        reply: oneshot::Sender<Result<Receipt>>,
+    },
+    /// There is room for its agent.
+    Admitted,
+    /// Others wait for room.
+    MakeRoom,
+    /// Look after the session: there is something to do.
+    Look,
+    /// Rules have changed somewhere.
+    Rules,
+    /// The host ends: let go.
+    End,
+}
+
+/// The way to an actor.
+pub(crate) type Mailbox = mpsc::Sender<Order>;
+
+/// One session and whoever looks after it.
+pub(crate) struct Actor {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) id: SessionId,
+    pub(crate) row: SessionRow,
+    pub(crate) core: Core,
+    pub(crate) projection: Projection,
+    pub(crate) desk: Option<Desk>,
+    pub(crate) watching: Option<Watching>,
+    pub(crate) agent: Option<Agent>,
+    /// A start or an attachment that is under way.
+    pub(crate) begun: Option<oneshot::Receiver<Begun>>,
+    /// Answers that are decided and not given, by the name of their question.
+    pub(crate) to_answer: HashMap<String, ToAnswer>,
+    /// What rules decided before an earlier host ended, and the journal does not know.
+    pub(crate) undecided: Vec<crate::store::approvals::ApprovalRow>,
+    /// What the core wants and is not yet done.
+    pub(crate) effects: VecDeque<Effect>,
+    /// Open approvals that expire, by when.
+    pub(crate) expiries: BTreeMap<(u64, String), ()>,
+    /// What follows from records and is not yet stored.
+    pub(crate) unsaved: save::Unsaved,
+    /// The plan files of its agents.
+    pub(crate) plans: crate::plan::Tracker,
+    /// Messages that were written and do not stand in the journal yet, and the last ones that do.
+    pub(crate) going: going::Going,
+    /// Processes that were below the agent before it ran anything: its MCP servers.
+    pub(crate) servers: Option<Vec<u32>>,
+    /// What came of a look at the processes below the agent.
+    pub(crate) children: Option<oneshot::Receiver<u32>>,
+}
+
+/// Starts looking after a session.
+pub(crate) fn spawn(inner: &Arc<Inner>, id: SessionId) -> Mailbox {
+    let (mailbox, orders) = mpsc::channel(MAILBOX);
+    let inner = Arc::clone(inner);
+    tokio::spawn(async move {
+        match Actor::open(Arc::clone(&inner), id).await {
+            Ok(actor) => actor.run(orders).await,
+            Err(error) => {
+                tracing::warn!(%id, %error, "a session cannot be looked after");
+                inner.forget(id);
+                turn_away(orders, &error).await;
+            }
+        }
+    });
+    mailbox
+}
+
+async fn turn_away(mut orders: mpsc::Receiver<Order>, error: &crate::control::ControlError) {
+    orders.close();
+    while let Some(order) = orders.recv().await {
+        if let Order::Do { reply, .. } = order {
+            let _ = reply.send(Err(error.clone()));
+        }
+    }
+}
+
+impl Actor {
+    async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
+        self.come_in().await;
+        loop {
+            self.settle().await;
+            let wake = self.wake_in();
+            let rests = self.may_rest();
+            tokio::select! {
+                biased;
+                order = orders.recv() => match order {
+                    None | Some(Order::End) => break,
+                    Some(order) => self.order(order).await,
+                },
+                begun = awaited(&mut self.begun) => self.begun(begun).await,
+                others = awaited(&mut self.children) => {
+                    let others = others.unwrap_or(u32::MAX);
+                    self.step(Input::Children { others });
+                }
+                news = news(&mut self.agent) => self.news(news).await,
+                () = sleep(wake) => self.tick().await,
+                () = sleep(rests.then_some(REST)) => if self.inner.lets_rest(self.id, &orders) {
+                    break;
+                },
+            }
+        }
+    }
+
+    async fn order(&mut self, order: Order) {
+        match order {
+            Order::Do {
+                cmd,
+                command,
+                reply,
+            } => {
+                let done = self.wish(cmd, *command).await;
+                let _ = reply.send(done);
+            }
+            Order::Admitted => self.step(Input::Admitted),
+            Order::MakeRoom => self.step(Input::MakeRoom),
+            Order::Look | Order::End => {}
+            Order::Rules => self.reload_rules().await,
+        }
+    }
+
+    async fn news(&mut self, news: News) {
+        match news {
+            News::Grown => self.catch_up().await,
+            News::Asks(question) => {
+                let name = question.responder().request_id().to_owned();
+                if let Some(agent) = &mut self.agent {
+                    agent.asked.insert(name, *question);
+                }
+                self.catch_up().await;
+                self.answer_all();
+            }
+            News::Paused(errno) => self.step(match errno {
+                Some(_) => Input::DiskPaused,
+                None => Input::DiskResumed,
+            }),
+            News::Over(over) => self.over(over).await,
+        }
+    }
+
+    /// The connection to the agent is over.
+    async fn over(&mut self, over: Over) {
+        let Some(agent) = self.agent.take() else {
+            return;
+        };
+        let generation = agent.generation;
+        drop(agent);
+        self.inner.levels.set(self.id, None);
+        self.catch_up().await;
+        match over {
+            Over::Gone(exit) => {
+                self.gone().await;
+                self.step(Input::Gone {
+                    generation,
+                    exit,
+                    stderr: String::new(),
+                });
+            }
+            // Another host is at work: this one is out of date, and writes nothing more about it.
+            Over::Superseded => self.step(Input::Unreachable),
+            Over::Lost(why) => {
+                tracing::warn!(session = %self.id, why, "a keeper was lost");
+                self.come_in().await;
+            }
+        }
+    }
+
+    /// Tells the core.
+    pub(crate) fn step(&mut self, input: Input) {
+        let effects = self.core.step(now(), input);
+        self.effects.extend(effects);
+    }
+
+    async fn tick(&mut self) {
+        self.expire().await;
+        self.step(Input::Tick);
+    }
+
+    /// Does what the core wants, until it wants nothing more.
+    async fn settle(&mut self) {
+        loop {
+            while let Some(effect) = self.effects.pop_front() {
+                self.do_it(effect).await;
+            }
+            self.save().await;
+            if self.effects.is_empty() {
+                return;
+            }
+        }
+    }
+
+    async fn do_it(&mut self, effect: Effect) {
+        match effect {
+            Effect::AskForRoom => {
+                if self.inner.ask_for_room(self.id) {
+                    self.step(Input::Admitted);
+                }
+            }
+            Effect::GiveUpRoom => self.inner.give_up_room(self.id),
+            Effect::Spawn { generation, begin } => self.begin(generation, begin).await,
+            Effect::Send { message } => self.send(message).await,
+            Effect::PutBack { message } => self.put_back(message).await,
+            Effect::Interrupt { cancel_queued } => self.interrupt(cancel_queued),
+            Effect::End { plan, why } => self.end(plan, &why),
+            Effect::LookAtChildren => self.look_at_children(),
+            Effect::GoOn => self.go_on().await,
+            Effect::TurnEnded { ok, .. } => self.turn_ended(ok).await,
+            Effect::LetGo { what, id } => {
+                tracing::warn!(session = %self.id, ?what, id, "too many to count: the oldest is let go of");
+            }
+            Effect::Changed => self.unsaved.changed = true,
+        }
+    }
+
+    fn interrupt(&mut self, cancel_queued: bool) {
+        let Some(agent) = &self.agent else {
+            return;
+        };
+        let handle = agent.handle.clone();
+        let session = self.id;
+        tokio::spawn(async move {
+            let done = match cancel_queued {
+                true => handle.interrupt_all().await,
+                false => handle.interrupt().await,
+            };
+            if let Err(error) = done {
+                tracing::warn!(%session, %error, "an interrupt did not get through");
+            }
+        });
+    }
+
+    fn end(&mut self, plan: EndPlan, why: &str) {
+        if let Some(agent) = &self.agent
+            && let Err(error) = agent.attachment.end(plan, why)
+        {
+            tracing::warn!(session = %self.id, %error, "an agent cannot be ended");
+        }
+    }
+
+    /// Counts what runs below the agent, its MCP servers left out.
+    fn look_at_children(&mut self) {
+        let Some(agent) = &self.agent else {
+            return;
+        };
+        let (sender, receiver) = oneshot::channel();
+        let attachment = Arc::clone(&agent.attachment);
+        let servers = self.servers.clone();
+        tokio::spawn(async move {
+            let others = match (attachment.status().await, servers) {
+                (Ok(standing), Some(servers)) => {
+                    let known = |pid: u32| servers.contains(&pid);
+                    let children = standing.children.iter();
+                    children.filter(|child| !known(child.pid)).count() as u32
+                }
+                // What cannot be told apart keeps the agent awake.
+                (Ok(standing), None) => standing.children.len() as u32,
+                (Err(_), _) => u32::MAX,
+            };
+            let _ = sender.send(others);
+        });
+        self.children = Some(receiver);
+    }
+
+    async fn send(&mut self, message: MessageId) {
+        if let Err(error) = self.write_message(message).await {
+            tracing::warn!(session = %self.id, %message, error, "a message did not go");
+            self.step(Input::NotSent { message });
+        }
+        self.tell_queue().await;
+    }
+
+    /// Until there is something to do by itself.
+    fn wake_in(&self) -> Option<Duration> {
+        let expiry = self.expiries.keys().next().map(|(at, _)| *at);
+        let unsaved = self.unsaved.due();
+        let at = [self.core.wake_at(), expiry, unsaved];
+        let at = at.into_iter().flatten().min()?;
+        Some(Duration::from_micros(at.saturating_sub(now())))
+    }
+
+    /// Whether nothing can come but orders.
+    fn may_rest(&self) -> bool {
+        let is_off = matches!(
+            self.core.state(),
+            State::Idle { asleep: true, .. }
+                | State::Stopped
+                | State::Failed { .. }
+                | State::NotSignedIn { .. }
+        );
+        is_off
+            && self.agent.is_none()
+            && self.begun.is_none()
+            && self.core.wake_at().is_none()
+            && self.expiries.is_empty()
+            && self.unsaved.is_empty()
+    }
+}
+
+async fn awaited<T>(waited_for: &mut Option<oneshot::Receiver<T>>) -> Option<T> {
+    match waited_for {
+        Some(receiver) => {
+            let came = receiver.await;
+            *waited_for = None;
+            came.ok()
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn news(agent: &mut Option<Agent>) -> News {
+    match agent {
+        Some(agent) => agent.news().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn sleep(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => std::future::pending().await,
+    }
+}

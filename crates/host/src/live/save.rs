@@ -1,0 +1,207 @@
+//! What an actor stores of its session, and what it tells of it.
+//!
+//! Owns what is not yet stored. Invariant: state, approvals and cursor go in one transaction, so a host that ends at any
+//! point finds them in step.
+
+use crate::control::approval::{Decided, Life};
+use crate::control::{ApprovalId, Happened, State, now};
+use crate::store::approvals::ApprovalRow;
+use crate::store::{Connection, Durability, StoreError, approvals, events, plans, sessions};
+
+use super::Actor;
+
+/// A cursor alone is stored this often: what lies behind it is read again after a crash.
+const CURSOR_EVERY: u64 = 2_000_000;
+
+/// After a failure it is tried again.
+const AGAIN: u64 = 1_000_000;
+
+/// What is not yet stored.
+#[derive(Debug, Default)]
+pub(crate) struct Unsaved {
+    /// The session stands otherwise.
+    pub(super) changed: bool,
+    /// More records were taken.
+    pub(super) cursor: bool,
+    pub(super) asked: Vec<ApprovalRow>,
+    /// Questions that were stored before and that policy was asked about again.
+    pub(super) judged: Vec<ApprovalRow>,
+    pub(super) lives: Vec<(ApprovalId, Life, Option<Decided>)>,
+    pub(super) plans: Vec<(ApprovalId, u64, String)>,
+    /// So many messages wait.
+    pub(super) queue: Option<u32>,
+    /// The last state that was told, and why.
+    told: Option<(State, String)>,
+    /// When it is to be stored at the latest.
+    at: Option<u64>,
+}
+
+impl Unsaved {
+    pub(super) fn is_empty(&self) -> bool {
+        !self.cursor && !self.is_urgent()
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.changed
+            || self.queue.is_some()
+            || !self.asked.is_empty()
+            || !self.judged.is_empty()
+            || !self.lives.is_empty()
+            || !self.plans.is_empty()
+    }
+
+    /// When it is to be stored.
+    pub(super) fn due(&self) -> Option<u64> {
+        self.at
+    }
+}
+
+impl Actor {
+    /// Stores what is to be stored by now.
+    pub(super) async fn save(&mut self) {
+        let at = now();
+        if self.unsaved.is_empty() {
+            self.unsaved.at = None;
+            return;
+        }
+        if !self.unsaved.is_urgent() {
+            let due = *self.unsaved.at.get_or_insert(at + CURSOR_EVERY);
+            if at < due {
+                return;
+            }
+        }
+        // A failure before: not at once again.
+        if self.unsaved.at.is_some_and(|due| due > at && self.unsaved.failed()) {
+            return;
+        }
+        self.store(at).await;
+    }
+
+    async fn store(&mut self, at: u64) {
+        let core = &self.core;
+        let row = &mut self.row;
+        row.core = serde_json::to_value(core).unwrap_or_default();
+        row.state = core.state();
+        row.reason = core.reason();
+        row.since = core.since();
+        row.cut_off = core.is_cut_off();
+        row.queue_held = core.queue_held();
+        row.generation = row.generation.max(core.generation());
+        row.live = self.agent.is_some() || self.begun.is_some();
+        let told = (row.state.clone(), row.reason.clone());
+        let is_news = self.unsaved.told.as_ref() != Some(&told);
+        let state = is_news.then(|| Happened::Session {
+            state: told.0.name().to_owned(),
+            reason: told.1.clone(),
+        });
+        let was = self.unsaved.told.take().map(|(state, _)| state);
+        let work = Work {
+            row: row.clone(),
+            asked: std::mem::take(&mut self.unsaved.asked),
+            judged: std::mem::take(&mut self.unsaved.judged),
+            lives: std::mem::take(&mut self.unsaved.lives),
+            plans: std::mem::take(&mut self.unsaved.plans),
+            queue: self.unsaved.queue.take(),
+            state,
+            was: was.filter(|_| is_news),
+        };
+        self.unsaved.changed = false;
+        self.unsaved.cursor = false;
+        self.unsaved.at = None;
+        let kept = work.clone();
+        let job = move |it: &Connection| work.store(it, at);
+        match self.inner.store.write(Durability::Normal, job).await {
+            Ok(has_events) => {
+                self.unsaved.told = Some(told);
+                if has_events {
+                    self.inner.happened();
+                }
+                self.inner.notify(kept);
+            }
+            Err(error) => {
+                tracing::warn!(session = %self.id, %error, "a session cannot be stored");
+                self.unsaved.put_back(kept, at + AGAIN);
+            }
+        }
+    }
+}
+
+impl Unsaved {
+    fn failed(&self) -> bool {
+        self.at.is_some() && self.is_urgent()
+    }
+
+    fn put_back(&mut self, work: Work, again: u64) {
+        let mut asked = work.asked;
+        asked.append(&mut self.asked);
+        self.asked = asked;
+        self.judged.extend(work.judged);
+        let mut lives = work.lives;
+        lives.append(&mut self.lives);
+        self.lives = lives;
+        self.plans.extend(work.plans);
+        self.queue = self.queue.or(work.queue);
+        self.changed = true;
+        self.at = Some(again);
+    }
+}
+
+/// One store of a session.
+#[derive(Debug, Clone)]
+pub(crate) struct Work {
+    pub(crate) row: sessions::SessionRow,
+    pub(crate) asked: Vec<ApprovalRow>,
+    judged: Vec<ApprovalRow>,
+    pub(crate) lives: Vec<(ApprovalId, Life, Option<Decided>)>,
+    plans: Vec<(ApprovalId, u64, String)>,
+    queue: Option<u32>,
+    state: Option<Happened>,
+    /// The state before, if it is another one now.
+    pub(crate) was: Option<State>,
+}
+
+impl Work {
+    /// True: there are events.
+    fn store(&self, it: &Connection, at: u64) -> Result<bool, StoreError> {
+        let session = self.row.id;
+        let mut happened = Vec::new();
+        for row in &self.asked {
+            if approvals::insert(it, row)? {
+                happened.push(Happened::Approval {
+                    approval: row.id,
+                    life: row.life.name().to_owned(),
+                });
+            }
+        }
+        for row in &self.judged {
+            approvals::save(it, row)?;
+            happened.push(Happened::Approval {
+                approval: row.id,
+                life: row.life.name().to_owned(),
+            });
+        }
+        for (id, life, decided) in &self.lives {
+            let mut row = approvals::get(it, *id)?;
+            row.life = life.clone();
+            // A person's decision is stored when it is made; a rule's with its record.
+            row.decided = row.decided.take().or_else(|| decided.clone());
+            approvals::save(it, &row)?;
+            happened.push(Happened::Approval {
+                approval: *id,
+                life: life.name().to_owned(),
+            });
+        }
+        for (approval, at, text) in &self.plans {
+            plans::add(it, session, Some(*approval), *at, "agent", text)?;
+        }
+        if let Some(waiting) = self.queue {
+            happened.push(Happened::Queue { waiting });
+        }
+        happened.extend(self.state.clone());
+        sessions::save(it, &self.row)?;
+        for what in &happened {
+            events::add(it, at, Some(session), what)?;
+        }
+        Ok(!happened.is_empty())
+    }
+}

@@ -1,0 +1,190 @@
+//! New sessions: started, forked, imported.
+//!
+//! Owns what is checked and prepared before a session is stored. Nothing runs yet when this is done, but a worktree may
+//! be there.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use countersign_client::history::Transcripts;
+
+use crate::control::session::Setup;
+use crate::control::{
+    Command, ControlError, Message, Result, SessionId,
+    now,
+};
+use crate::host::Inner;
+use crate::import::{Importable, Wanted, World};
+use crate::live::fresh_token;
+use crate::money::budget;
+use crate::store::sessions::{self, SessionRow};
+use crate::worktree::Worktree;
+
+/// So much of the first message is the name of a session that has none.
+const NAME: usize = 60;
+
+/// A session that is about to be stored.
+pub(crate) struct Made {
+    pub(crate) row: SessionRow,
+    pub(crate) message: Option<Message>,
+}
+
+/// Checks and prepares.
+pub(crate) async fn prepare(inner: &Arc<Inner>, command: &Command) -> Result<Made> {
+    match command {
+        Command::Start(new) => {
+            let mut setup = new.setup.clone();
+            check(&mut setup)?;
+            if !new.cwd.is_absolute() || !new.cwd.is_dir() {
+                return Err(ControlError::invalid(format!(
+                    "{} is no folder: name one that is there, from the root on",
+                    new.cwd.display()
+                )));
+            }
+            let name = name_of(&setup, new.prompt.as_ref());
+            let mut row = made(new.id, new.cwd.clone(), setup, name);
+            if let Some(wanted) = &new.worktree {
+                let order = crate::worktree::Order {
+                    session: new.id,
+                    cwd: &new.cwd,
+                    new: wanted,
+                    name: &row.name,
+                    env: &row.setup.env,
+                    now: now(),
+                };
+                let created = inner.worktrees.create(order).await;
+                let created = created.map_err(|error| ControlError::invalid(error.to_string()))?;
+                row.cwd = created.worktree.cwd.clone();
+                row.worktree = serde_json::to_value(&created.worktree).ok();
+            }
+            Ok(Made {
+                row,
+                message: new.prompt.clone(),
+            })
+        }
+        Command::Fork {
+            session,
+            id,
+            message,
+        } => {
+            let from = *session;
+            let old = inner.store.read(move |it| sessions::get(it, from)).await?;
+            if old.conversation.is_none() {
+                return Err(ControlError::not_now(
+                    "there is no conversation yet that could be forked: send a message first",
+                ));
+            }
+            let mut setup = old.setup.clone();
+            setup.mode = old.mode.for_next_agent();
+            let mut row = made(*id, old.cwd.clone(), setup, format!("{} (fork)", old.name));
+            row.parent = Some(old.id);
+            row.origin = Some("fork".to_owned());
+            row.worktree = old.worktree.clone();
+            Ok(Made {
+                row,
+                message: message.clone(),
+            })
+        }
+        Command::Import {
+            id,
+            conversation,
+            cwd,
+            config_dir,
+            confirmed,
+        } => {
+            let found = import(inner, conversation, cwd, config_dir.clone(), *confirmed).await?;
+            let name = match found.title.is_empty() {
+                true => "imported".to_owned(),
+                false => found.title,
+            };
+            let setup = Setup {
+                config_dir: config_dir.clone(),
+                ..Setup::default()
+            };
+            let mut row = made(*id, found.cwd, setup, name);
+            row.conversation = Some(conversation.clone());
+            row.origin = Some("import".to_owned());
+            Ok(Made { row, message: None })
+        }
+        _ => Err(ControlError::invalid("this makes no session")),
+    }
+}
+
+fn made(id: SessionId, cwd: PathBuf, setup: Setup, name: String) -> SessionRow {
+    let mut row = SessionRow::new(id, cwd, setup, now());
+    row.name = name;
+    row.token = fresh_token();
+    row
+}
+
+fn check(setup: &mut Setup) -> Result<()> {
+    setup.budget_usd = budget::sound(setup.budget_usd)?;
+    Ok(())
+}
+
+/// The first line of the first message, or what was chosen.
+fn name_of(setup: &Setup, prompt: Option<&Message>) -> String {
+    if let Some(name) = &setup.name {
+        return name.clone();
+    }
+    let text = prompt.map_or("", |prompt| prompt.text.trim());
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(NAME) {
+        Some((end, _)) => format!("{}…", line[..end].trim_end()),
+        None if line.is_empty() => "new session".to_owned(),
+        None => line.to_owned(),
+    }
+}
+
+/// Whether a conversation can be imported, and what it is.
+async fn import(
+    inner: &Arc<Inner>,
+    conversation: &str,
+    cwd: &Path,
+    config_dir: Option<PathBuf>,
+    confirmed: bool,
+) -> Result<Importable> {
+    let id = conversation.to_owned();
+    let ours = inner.store.read(move |it| sessions::by_conversation(it, &id)).await?;
+    if let Some(ours) = ours.first() {
+        return Err(ControlError::Conflict {
+            first: format!("session {} has this conversation already: resume that one", ours.id),
+            holds: None,
+        });
+    }
+    let transcripts = match config_dir {
+        Some(folder) => Transcripts::at(folder),
+        None => inner.transcripts()?,
+    };
+    let (conversation, cwd) = (conversation.to_owned(), cwd.to_owned());
+    let checked = tokio::task::spawn_blocking(move || {
+        let world = World::look(transcripts.config_dir());
+        let wanted = Wanted {
+            conversation: &conversation,
+            cwd: &cwd,
+            confirmed,
+        };
+        crate::import::check(&transcripts, wanted, &world, now())
+    });
+    checked.await.unwrap_or_else(|error| {
+        Err(ControlError::Unknown {
+            why: error.to_string(),
+        })
+    })
+}
+
+/// The worktree of a session.
+pub(crate) fn worktree_of(row: &SessionRow) -> Result<Worktree> {
+    let Some(tree) = &row.worktree else {
+        return Err(ControlError::not_now("this session has no worktree of its own"));
+    };
+    serde_json::from_value(tree.clone())
+        .map_err(|error| ControlError::invalid(format!("its worktree is unreadable: {error}")))
+}
+
+/// The difference of a session's worktree to its base.
+pub(crate) async fn diff(inner: &Arc<Inner>, row: &SessionRow) -> Result<String> {
+    let tree = worktree_of(row)?;
+    let diff = inner.worktrees.diff(&tree).await;
+    diff.map_err(|error| ControlError::not_now(error.to_string()))
+}

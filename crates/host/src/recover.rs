@@ -1,0 +1,62 @@
+//! What a host does first: it walks the folders of sessions, not the rows, and has each looked after that needs it.
+//!
+//! Owns the walk. What is found in a folder is dealt with by the actor of that session, one at a time, in any order; it may
+//! be stopped anywhere and run again.
+
+use std::sync::Arc;
+
+use crate::control::{SessionId, State, now};
+use crate::host::Inner;
+use crate::store::sessions::SessionRow;
+use crate::store::{Durability, StoreError, queue, sessions};
+
+/// Has every session looked after that may have an agent, or has something to do.
+pub(crate) async fn recover(inner: &Arc<Inner>) -> Result<(), StoreError> {
+    let folders = inner.folders.clone();
+    let on_disk = tokio::task::spawn_blocking(move || folders.all_sessions()).await;
+    let on_disk = match on_disk {
+        Ok(Ok(found)) => found,
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "the folders of sessions cannot be read");
+            Vec::new()
+        }
+        Err(_) => Vec::new(),
+    };
+    let rows = inner.store.read(sessions::all).await?;
+    for id in on_disk {
+        if !rows.iter().any(|row| row.id == id) {
+            adopt(inner, id).await?;
+            inner.look_after(id).await;
+        }
+    }
+    for row in rows {
+        if needs_a_look(inner, &row).await? {
+            inner.look_after(row.id).await;
+        }
+    }
+    Ok(())
+}
+
+/// Whether something may run in it, or wait.
+async fn needs_a_look(inner: &Arc<Inner>, row: &SessionRow) -> Result<bool, StoreError> {
+    let id = row.id;
+    let waits = inner.store.read(move |it| Ok(!queue::ids(it, id)?.is_empty())).await?;
+    let is_settled = matches!(
+        row.state,
+        State::Stopped | State::Failed { .. } | State::Idle { asleep: true, .. }
+    );
+    Ok(row.live || !is_settled || (waits && !row.queue_held))
+}
+
+/// A folder without a row: a database that was lost or put back from a copy. It is taken up under a name that says so.
+async fn adopt(inner: &Arc<Inner>, id: SessionId) -> Result<(), StoreError> {
+    let cwd = inner.folders.session(id);
+    tracing::warn!(session = %id, "a session was found that the database does not know");
+    let mut row = SessionRow::new(id, cwd, Default::default(), now());
+    row.name = "found again".to_owned();
+    row.origin = Some("found".to_owned());
+    inner
+        .store
+        .write(Durability::Full, move |it| sessions::insert(it, &row))
+        .await
+}

@@ -1,0 +1,329 @@
+//! The agent comes and goes.
+//!
+//! Owns what happens when an agent is there, does not come up, ends or is lost, and how the next one begins. Invariants: no
+//! generation is started twice; while an agent may be there, none is started beside it; whoever has no agent has no room.
+
+use countersign_journal::Exit;
+
+use super::core::{Core, EndStep, EndWhy, Hold, Look, Outcome, Phase, Room};
+use super::{Begin, Effect, words};
+
+/// How often in a row a start may lead to another kind of start.
+const MOST_TRAPS: u32 = 3;
+
+impl Core {
+    /// The host has begun anew: room is given out anew, and the journal is read on.
+    pub(super) fn host_began(&mut self) {
+        self.is_behind = true;
+        self.look = Look::None;
+        if self.phase == Phase::Waiting {
+            self.phase = Phase::Off;
+        }
+        if self.phase == Phase::Off {
+            self.room = Room::None;
+        }
+    }
+
+    pub(super) fn attached(
+        &mut self,
+        now: u64,
+        generation: u32,
+        paused: Option<i32>,
+        out: &mut Vec<Effect>,
+    ) {
+        if generation == 0 || generation < self.generation {
+            return;
+        }
+        if generation > self.generation {
+            self.forget_agent();
+            self.generation = generation;
+        }
+        if self.phase != Phase::Live {
+            self.outcome = match &self.outcome {
+                Outcome::Limited => Outcome::Limited,
+                _ => Outcome::Fresh,
+            };
+        }
+        self.phase = Phase::Live;
+        self.room = Room::Have;
+        self.is_wanted = false;
+        self.needs_word = false;
+        self.is_unreachable = false;
+        self.is_disk_full = paused.is_some();
+        self.silent_from = now;
+        // What was said to an earlier connection may not have arrived.
+        match self.ending.as_ref().map(|ending| ending.step) {
+            Some(EndStep::Killing) => self.kill(out),
+            Some(_) => self.tell_end(now, out),
+            None => {}
+        }
+    }
+
+    pub(super) fn unreachable(&mut self) {
+        self.phase = Phase::Live;
+        self.room = Room::Have;
+        self.is_unreachable = true;
+    }
+
+    pub(super) fn disk_resumed(&mut self, now: u64) {
+        self.is_disk_full = false;
+        self.silent_from = now;
+    }
+
+    pub(super) fn admitted(&mut self, out: &mut Vec<Effect>) {
+        match (self.room, self.phase) {
+            (Room::Have, _) => {}
+            (Room::Asked, Phase::Waiting) => {
+                self.room = Room::Have;
+                let begin = self.next_begin();
+                self.spawn(begin, out);
+            }
+            _ => {
+                self.room = Room::None;
+                out.push(Effect::GiveUpRoom);
+            }
+        }
+    }
+
+    /// How the next agent begins.
+    fn next_begin(&self) -> Begin {
+        match (self.has_conversation, self.generation) {
+            (true, _) => Begin::Resume,
+            (false, 0) => self.begin,
+            (false, _) => Begin::NewSameId,
+        }
+    }
+
+    fn spawn(&mut self, begin: Begin, out: &mut Vec<Effect>) {
+        self.generation += 1;
+        self.begin = begin;
+        self.phase = Phase::Starting;
+        self.wants_restart = false;
+        self.trap = None;
+        self.stderr.clear();
+        out.push(Effect::Spawn {
+            generation: self.generation,
+            begin,
+        });
+    }
+
+    pub(super) fn spawn_failed(
+        &mut self,
+        generation: u32,
+        why: &str,
+        fix: Option<String>,
+        trap: Option<Begin>,
+        out: &mut Vec<Effect>,
+    ) {
+        if generation != self.generation || !self.has_agent() {
+            return;
+        }
+        let trap = trap.or(self.trap).or_else(|| trap_in(why, self.begin));
+        let ending = self.ending.as_ref().map(|ending| ending.why);
+        self.leave_agent(out);
+        match (ending, trap) {
+            (Some(EndWhy::Stop), _) => self.off(Outcome::Stopped, out),
+            (_, Some(begin)) if self.may_try(begin) => self.spawn(begin, out),
+            (Some(EndWhy::Restart), _) => self.spawn(self.next_begin(), out),
+            _ => {
+                let outcome = self.failed_start(why, fix);
+                self.off(outcome, out);
+            }
+        }
+    }
+
+    /// Whether a start of another kind may follow. A conversation that was not found is gone for good.
+    fn may_try(&mut self, begin: Begin) -> bool {
+        self.traps += 1;
+        if begin != Begin::Resume {
+            self.has_conversation = false;
+        }
+        self.traps <= MOST_TRAPS
+    }
+
+    fn failed_start(&mut self, why: &str, fix: Option<String>) -> Outcome {
+        let why = words::sentence(why);
+        if words::says_not_signed_in(&why) || words::says_not_signed_in(&self.stderr) {
+            return Outcome::NotSignedIn {
+                why: format!("The CLI is not signed in: {why}"),
+                fix: fix.unwrap_or_else(|| words::SIGN_IN.into()),
+            };
+        }
+        let why = format!("The agent did not come up: {why}");
+        Outcome::Failed {
+            why: match fix {
+                Some(fix) => format!("{why} {}", words::sentence(&fix)),
+                None => why,
+            },
+            stderr: self.stderr.clone(),
+        }
+    }
+
+    pub(super) fn gone(
+        &mut self,
+        generation: u32,
+        exit: &Exit,
+        stderr: &str,
+        out: &mut Vec<Effect>,
+    ) {
+        if generation != self.generation || !self.has_agent() {
+            return;
+        }
+        if !stderr.is_empty() {
+            self.stderr = words::tail(stderr).to_owned();
+        }
+        let trap = (self.trap).or_else(|| trap_in(&self.stderr, self.begin));
+        let trap = trap.filter(|_| !self.has_worked);
+        let was_idle = self.turn.is_none() && exit.code == Some(0);
+        let came_up = self.phase == Phase::Live && (self.has_worked || was_idle);
+        let busy = self.is_busy();
+        let ending = self.ending.as_ref().map(|ending| ending.why);
+        self.leave_agent(out);
+        match (ending, trap) {
+            (Some(EndWhy::Stop), _) => self.off(Outcome::Stopped, out),
+            (Some(EndWhy::Sleep), _) => self.sleep(out),
+            (Some(EndWhy::Restart), _) => self.spawn(self.next_begin(), out),
+            (_, Some(begin)) if self.may_try(begin) => self.spawn(begin, out),
+            _ if !came_up || exit.error.is_some() => {
+                let why = exit.error.clone().unwrap_or_else(|| how(exit));
+                let outcome = self.failed_start(&why, None);
+                self.off(outcome, out);
+            }
+            _ if !busy && exit.code == Some(0) => self.sleep(out),
+            _ => {
+                self.is_cut_off = busy;
+                let cut = if busy { " in the middle of a turn" } else { "" };
+                let outcome = Outcome::Failed {
+                    why: format!("The agent ended{cut}: {}.", how(exit)),
+                    stderr: self.stderr.clone(),
+                };
+                self.off(outcome, out);
+            }
+        }
+    }
+
+    pub(super) fn lost(&mut self, generation: u32, out: &mut Vec<Effect>) {
+        if generation != self.generation || !self.has_agent() {
+            return;
+        }
+        // A message that was on its way is sent again by another start; it is not to be the end of every one.
+        let was_starting =
+            self.phase == Phase::Starting || (!self.has_worked && self.turn.is_some());
+        let busy = self.is_busy();
+        let had_background = self.background() > 0;
+        let ending = self.ending.as_ref().map(|ending| ending.why);
+        self.leave_agent(out);
+        match ending {
+            Some(EndWhy::Stop) => self.off(Outcome::Stopped, out),
+            Some(EndWhy::Restart) => self.spawn(self.next_begin(), out),
+            Some(EndWhy::Sleep) => self.sleep(out),
+            _ if was_starting => self.start_lost(out),
+            _ if !busy && !had_background => self.sleep(out),
+            _ => {
+                self.is_cut_off = busy;
+                let what = match busy {
+                    true => "The turn was cut off",
+                    false => "Its work in the background was cut off",
+                };
+                let why = format!("{what}: the agent's keeper ended, by a crash or a reboot.");
+                let stderr = self.stderr.clone();
+                self.off(Outcome::Failed { why, stderr }, out);
+            }
+        }
+    }
+
+    /// It was lost before it came up: nothing was lost with it, so it is started again, but not for ever.
+    fn start_lost(&mut self, out: &mut Vec<Effect>) {
+        self.failed_starts += 1;
+        if self.failed_starts < self.timing.most_starts {
+            self.sleep(out);
+            self.is_wanted = true;
+        } else {
+            let outcome = Outcome::Failed {
+                why: "The agent did not come up: its keeper ended each time.".into(),
+                stderr: self.stderr.clone(),
+            };
+            self.off(outcome, out);
+        }
+    }
+
+    /// A turn has begun, or something was asked: it would be cut off.
+    fn is_busy(&self) -> bool {
+        let has_begun = self.turn.as_ref().is_some_and(|turn| turn.has_begun);
+        has_begun || !self.questions.is_empty()
+    }
+
+    /// The agent is not there any more. What it has not read goes back to the queue.
+    fn leave_agent(&mut self, out: &mut Vec<Effect>) {
+        for message in self.unread.iter().rev() {
+            out.push(Effect::PutBack {
+                message: message.id,
+            });
+        }
+        self.forget_agent();
+        self.phase = Phase::Off;
+    }
+
+    /// Nothing of an earlier agent is known any more.
+    pub(super) fn forget_agent(&mut self) {
+        self.turn = None;
+        self.tools.clear();
+        self.tasks.clear();
+        self.questions.clear();
+        self.unread.clear();
+        self.ending = None;
+        self.is_disk_full = false;
+        self.is_unreachable = false;
+        self.is_stalled = false;
+        self.makes_room = false;
+        self.has_worked = false;
+        self.look = Look::None;
+    }
+
+    /// No agent, until the next message.
+    fn sleep(&mut self, out: &mut Vec<Effect>) {
+        self.phase = Phase::Off;
+        self.wants_restart = false;
+        self.give_up_room(out);
+    }
+
+    /// No agent, until a person says so.
+    pub(super) fn off(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
+        self.sleep(out);
+        self.outcome = outcome;
+        self.first = None;
+        self.is_wanted = false;
+        self.needs_word = true;
+        self.hold(Hold::Failed);
+    }
+
+    pub(super) fn give_up_room(&mut self, out: &mut Vec<Effect>) {
+        if self.room != Room::None {
+            self.room = Room::None;
+            out.push(Effect::GiveUpRoom);
+        }
+    }
+
+    /// The queue waits for a person's word, if anything waits in it.
+    pub(super) fn hold(&mut self, why: Hold) {
+        if self.queued > 0 {
+            self.held = Some(why);
+        }
+    }
+}
+
+/// How it would come up, if a text says so.
+fn trap_in(text: &str, begin: Begin) -> Option<Begin> {
+    if begin == Begin::Resume && words::says_no_conversation(text) {
+        return Some(Begin::NewSameId);
+    }
+    words::says_id_in_use(text).then_some(Begin::NewOtherId)
+}
+
+fn how(exit: &Exit) -> String {
+    match (exit.code, exit.signal) {
+        (Some(code), _) => format!("claude exited with code {code}"),
+        (None, Some(signal)) => format!("claude was ended by signal {signal}"),
+        (None, None) => "claude ended, and nothing says how".into(),
+    }
+}

@@ -1,0 +1,92 @@
+//! What follows from how things stand: an agent is asked for, a message goes, a restart, nothing.
+//!
+//! Owns the conditions under which something happens without a new word from anybody. Invariants: a message goes only when
+//! nothing else goes on, unless a person wants it at once; a held queue does not move.
+
+use super::Effect;
+use super::core::{Core, EndWhy, Phase, Room};
+use super::open::Unread;
+
+use crate::control::MessageId;
+
+impl Core {
+    pub(super) fn onward(&mut self, now: u64, out: &mut Vec<Effect>) {
+        match self.phase {
+            Phase::Off if self.wants_agent() => {
+                self.phase = Phase::Waiting;
+                self.room = Room::Asked;
+                out.push(Effect::AskForRoom);
+            }
+            Phase::Waiting if !self.wants_agent() => {
+                self.phase = Phase::Off;
+                self.give_up_room(out);
+            }
+            Phase::Live if self.can_write() => self.next_message(now, out),
+            _ => {}
+        }
+    }
+
+    fn wants_agent(&self) -> bool {
+        if self.needs_word {
+            return false;
+        }
+        self.is_wanted || self.message_now().is_some() || self.message_in_turn().is_some()
+    }
+
+    /// The agent is there, and takes what is written.
+    fn can_write(&self) -> bool {
+        self.ending.is_none() && !self.is_unreachable && !self.is_disk_full
+    }
+
+    /// The message that a person wants sent at once. A budget stands above that.
+    fn message_now(&self) -> Option<MessageId> {
+        self.first.filter(|_| self.over_budget.is_none())
+    }
+
+    /// The message whose turn it would be, if nothing else goes on.
+    fn message_in_turn(&self) -> Option<MessageId> {
+        let is_free = self.held.is_none() && self.limit.is_none() && self.over_budget.is_none();
+        self.next.filter(|_| is_free)
+    }
+
+    fn next_message(&mut self, now: u64, out: &mut Vec<Effect>) {
+        let is_idle = self.turn.is_none() && self.questions.is_empty();
+        if is_idle && self.wants_restart && self.tasks.is_empty() {
+            return self.end_for(now, EndWhy::Restart, out);
+        }
+        if let Some(message) = self.message_now() {
+            self.first = None;
+            return self.send(now, message, out);
+        }
+        if let Some(message) = self.message_in_turn().filter(|_| is_idle) {
+            self.send(now, message, out);
+        }
+    }
+
+    fn send(&mut self, now: u64, message: MessageId, out: &mut Vec<Effect>) {
+        let unread = Unread {
+            id: message,
+            is_written: false,
+        };
+        self.unread.open(unread, out);
+        if self.next == Some(message) {
+            self.next = None;
+        }
+        self.queued = self.queued.saturating_sub(1);
+        self.await_turn(now);
+        out.push(Effect::Send { message });
+    }
+
+    /// Nothing goes on and nothing waits: the agent could sleep.
+    pub(super) fn may_sleep(&self) -> bool {
+        self.phase == Phase::Live
+            && self.can_write()
+            && self.turn.is_none()
+            && self.tasks.is_empty()
+            && self.questions.is_empty()
+            && self.unread.is_empty()
+            && self.first.is_none()
+            && self.queued == 0
+            && !self.wants_restart
+    }
+}

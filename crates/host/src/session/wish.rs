@@ -1,0 +1,282 @@
+//! What people want, and what the host decides for them.
+//!
+//! Owns the answers to wishes. Invariant: a wish that cannot be met now is either remembered or leaves everything as it is;
+//! *stop* and *force end* are met from every state.
+
+use countersign_keeper::protocol::EndPlan;
+
+use super::core::{Core, EndStep, EndWhy, Ending, Hold, Look, Outcome, Over, Phase};
+use super::{Effect, Input};
+use crate::control::MessageId;
+
+impl Core {
+    /// What the host decides, and what is told of the queue.
+    pub(super) fn told(&mut self, now: u64, input: Input, out: &mut Vec<Effect>) {
+        match input {
+            Input::Queue(queue) => self.queue(&queue),
+            Input::NotSent { message } => self.not_sent(message),
+            Input::Decided { request_id } => {
+                if let Some(question) = self.questions.get_mut(&request_id) {
+                    question.needs_person = false;
+                    self.silent_from = now;
+                }
+            }
+            Input::Children { others } => self.children(now, others, out),
+            Input::Budget { spent, budget } => self.budget(now, spent, budget, out),
+            _ => {}
+        }
+    }
+
+    /// What a person wants.
+    pub(super) fn wish(&mut self, now: u64, input: Input, out: &mut Vec<Effect>) {
+        match input {
+            Input::Interrupt => self.interrupt(now, out),
+            Input::Stop => self.stop(now, out),
+            Input::ForceEnd => self.force_end(now, out),
+            Input::Resume => self.resume(),
+            Input::ReleaseQueue => {
+                self.held = None;
+                if self.phase == Phase::Off && self.queued > 0 {
+                    self.resume();
+                }
+            }
+            Input::SendNow(message) => {
+                self.first = Some(message);
+                self.needs_word = false;
+            }
+            Input::TryAgain => self.try_again(out),
+            Input::Restart => self.wants_restart = self.has_agent(),
+            _ => {}
+        }
+    }
+
+    fn queue(&mut self, queue: &[MessageId]) {
+        if self.is_behind {
+            // Still in the queue after a crash: it was never taken from it.
+            (self.unread).retain(|unread| unread.is_written || !queue.contains(&unread.id));
+            self.drop_awaited_turn(Outcome::Done);
+        }
+        let is_on_its_way = |id: &MessageId| self.unread.iter().any(|unread| unread.id == *id);
+        let mut waiting = queue.iter().filter(|id| !is_on_its_way(id));
+        self.next = waiting.next().copied();
+        self.queued = match self.next {
+            Some(_) => u32::try_from(waiting.count() + 1).unwrap_or(u32::MAX),
+            None => 0,
+        };
+        if self.queued == 0 {
+            self.held = None;
+        }
+        self.first = self.first.filter(|first| queue.contains(first));
+    }
+
+    fn not_sent(&mut self, message: MessageId) {
+        if self.unread.close(&message.to_string()) {
+            self.held = Some(Hold::NotSent);
+            self.drop_awaited_turn(Outcome::Done);
+        }
+    }
+
+    fn interrupt(&mut self, now: u64, out: &mut Vec<Effect>) {
+        let is_reachable =
+            self.phase == Phase::Live && self.ending.is_none() && !self.is_unreachable;
+        if is_reachable && self.turn.is_some() {
+            self.interrupt_turn(now, out);
+        } else if is_reachable && self.background() > 0 {
+            // New CLIs end work in the background by it, and no result follows.
+            out.push(Effect::Interrupt {
+                cancel_queued: false,
+            });
+        }
+        let was_awaited = matches!(self.phase, Phase::Waiting | Phase::Starting);
+        if was_awaited || self.turn.is_some() {
+            self.hold(Hold::Interrupted);
+            self.first = None;
+        }
+    }
+
+    /// Interrupts the turn that runs, unless that is under way.
+    pub(super) fn interrupt_turn(&mut self, now: u64, out: &mut Vec<Effect>) {
+        let Some(turn) = &mut self.turn else {
+            return;
+        };
+        let is_under_way = turn.interrupted.is_some() && !turn.is_deaf;
+        let began_behind_it = turn.has_begun && turn.interrupted_early;
+        if is_under_way && !began_behind_it {
+            return;
+        }
+        turn.interrupted = Some(now);
+        turn.interrupted_early = !turn.has_begun;
+        turn.is_deaf = false;
+        out.push(Effect::Interrupt {
+            cancel_queued: !self.unread.is_empty(),
+        });
+    }
+
+    fn stop(&mut self, now: u64, out: &mut Vec<Effect>) {
+        match self.phase {
+            Phase::Off | Phase::Waiting => self.stop_without_agent(out),
+            Phase::Starting => self.want_end(),
+            Phase::Live if self.is_unreachable => self.want_end(),
+            Phase::Live => match &mut self.ending {
+                Some(ending) => ending.why = EndWhy::Stop,
+                None => {
+                    self.want_end();
+                    self.tell_end(now, out);
+                }
+            },
+        }
+    }
+
+    fn stop_without_agent(&mut self, out: &mut Vec<Effect>) {
+        let outcome = match std::mem::take(&mut self.outcome) {
+            failed @ (Outcome::Failed { .. } | Outcome::NotSignedIn { .. }) => failed,
+            _ => Outcome::Stopped,
+        };
+        self.off(outcome, out);
+    }
+
+    /// Remembers that the agent is to end for good.
+    fn want_end(&mut self) {
+        match &mut self.ending {
+            Some(ending) => ending.why = EndWhy::Stop,
+            None => {
+                self.ending = Some(Ending {
+                    why: EndWhy::Stop,
+                    step: EndStep::Wanted,
+                    deadline: None,
+                });
+            }
+        }
+    }
+
+    fn force_end(&mut self, now: u64, out: &mut Vec<Effect>) {
+        if !self.has_agent() {
+            return self.stop_without_agent(out);
+        }
+        let is_under_way = (self.ending.as_ref()).is_some_and(|it| it.step != EndStep::Wanted);
+        self.want_end();
+        if is_under_way || self.is_unreachable || self.phase == Phase::Starting {
+            return self.kill(out);
+        }
+        match &mut self.turn {
+            Some(turn) => {
+                turn.interrupted = Some(now);
+                out.push(Effect::Interrupt {
+                    cancel_queued: true,
+                });
+                let deadline = Some(now.saturating_add(self.timing.interrupt_grace));
+                self.ending = Some(Ending {
+                    why: EndWhy::Stop,
+                    step: EndStep::Interrupting,
+                    deadline,
+                });
+            }
+            None => self.tell_end(now, out),
+        }
+    }
+
+    /// Has the keeper end the agent, step by step.
+    pub(super) fn tell_end(&mut self, now: u64, out: &mut Vec<Effect>) {
+        let Some(ending) = &mut self.ending else {
+            return;
+        };
+        ending.step = EndStep::Told;
+        ending.deadline = Some(now.saturating_add(self.timing.end_grace));
+        out.push(Effect::End {
+            plan: EndPlan::Gentle,
+            why: ending.why.words().into(),
+        });
+    }
+
+    /// Has the keeper end the agent at once.
+    pub(super) fn kill(&mut self, out: &mut Vec<Effect>) {
+        let Some(ending) = &mut self.ending else {
+            return;
+        };
+        ending.step = EndStep::Killing;
+        ending.deadline = None;
+        out.push(Effect::End {
+            plan: EndPlan::Kill,
+            why: ending.why.words().into(),
+        });
+    }
+
+    /// Begins the end of an agent that does nothing at the moment.
+    pub(super) fn end_for(&mut self, now: u64, why: EndWhy, out: &mut Vec<Effect>) {
+        self.ending = Some(Ending {
+            why,
+            step: EndStep::Wanted,
+            deadline: None,
+        });
+        self.tell_end(now, out);
+    }
+
+    fn resume(&mut self) {
+        self.held = None;
+        match (self.phase, &mut self.ending) {
+            (Phase::Off, _) => {
+                self.failed_starts = 0;
+                self.is_wanted = true;
+                self.needs_word = false;
+            }
+            (_, Some(ending)) if ending.step == EndStep::Wanted => self.ending = None,
+            (_, Some(ending)) => ending.why = EndWhy::Restart,
+            (Phase::Live, None) if matches!(self.outcome, Outcome::NotSignedIn { .. }) => {
+                // What was signed in since is read at a start.
+                self.wants_restart = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn try_again(&mut self, out: &mut Vec<Effect>) {
+        if matches!(self.outcome, Outcome::NotSignedIn { .. }) {
+            return self.resume();
+        }
+        if self.limit.is_some() {
+            self.lift_limit(out);
+        }
+    }
+
+    /// The limit is over, or a person wants to see whether it is.
+    pub(super) fn lift_limit(&mut self, out: &mut Vec<Effect>) {
+        self.limit = None;
+        if self.outcome == Outcome::Limited && self.queued == 0 {
+            self.outcome = Outcome::Done;
+            out.push(Effect::GoOn);
+        }
+    }
+
+    fn budget(&mut self, now: u64, spent: f64, budget: Option<f64>, out: &mut Vec<Effect>) {
+        let budget = budget.filter(|budget| spent >= *budget);
+        self.over_budget = budget.map(|budget| Over { spent, budget });
+        if self.over_budget.is_some() && self.ending.is_none() {
+            self.interrupt_turn(now, out);
+        }
+    }
+
+    fn children(&mut self, now: u64, others: u32, out: &mut Vec<Effect>) {
+        if self.look != Look::Asked {
+            return;
+        }
+        self.look = Look::None;
+        if others == 0 && self.may_sleep() {
+            self.end_for(now, EndWhy::Sleep, out);
+        } else {
+            self.makes_room = false;
+            self.idle_since = now;
+        }
+    }
+}
+
+impl EndWhy {
+    /// Why, for the journal.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Stop => "a person ended it",
+            Self::Sleep => "it was idle",
+            Self::Restart => "another agent takes its place",
+            Self::Keeper => "its keeper ended it",
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Approvals: what was asked, what was decided, what is to be delivered.
+//!
+//! Owns their rows and the pages of them. The question comes from a record of the journal, so it may be put again when the
+//! journal is read again. Invariants: an approval is decided once, by whoever saw what is asked; a question that is put
+//! again leaves the decision alone.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, named_params};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::value::Json;
+use super::{StoreError, page};
+use crate::control::approval::{Asker, Decided, Kind, Life, Offer};
+use crate::control::{ApprovalFilter, ApprovalId, Digest, Page, SessionId};
+
+/// An approval as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApprovalRow {
+    /// Its id.
+    pub id: ApprovalId,
+    /// Its session.
+    pub session: SessionId,
+    /// The generation that asked.
+    pub generation: u32,
+    /// The record of the question.
+    pub seq: u64,
+    /// Its name on the wire.
+    pub request_id: String,
+    /// What kind of control request it is.
+    pub subtype: String,
+    /// What kind of question it is.
+    pub kind: Kind,
+    /// The tool, or the server.
+    pub tool: String,
+    /// The call it is about.
+    pub tool_use_id: Option<String>,
+    /// The input, or the form.
+    pub input: Value,
+    /// What must be named to decide.
+    pub digest: Digest,
+    /// Who asks, outermost first.
+    pub path: Vec<Asker>,
+    /// Why policy asks.
+    pub reason: String,
+    /// What the CLI says about it.
+    pub remark: Option<String>,
+    /// What may be chosen beside yes and no.
+    pub offers: Vec<Offer>,
+    /// Where it is in its life.
+    pub life: Life,
+    /// When it was asked.
+    pub asked: u64,
+    /// When it is denied by itself.
+    pub expires: Option<u64>,
+    /// The decision.
+    pub decided: Option<Decided>,
+    /// The answer that is to be delivered, as JSON.
+    pub answer: Option<Value>,
+}
+
+impl ApprovalRow {
+    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            id: row.get("id")?,
+            session: row.get("session")?,
+            generation: row.get("generation")?,
+            seq: row.get("seq")?,
+            request_id: row.get("request_id")?,
+            subtype: row.get("subtype")?,
+            kind: row.get::<_, Json<_>>("kind")?.0,
+            tool: row.get("tool")?,
+            tool_use_id: row.get("tool_use_id")?,
+            input: row.get::<_, Json<_>>("input")?.0,
+            digest: row.get("digest")?,
+            path: row.get::<_, Json<_>>("path")?.0,
+            reason: row.get("reason")?,
+            remark: row.get("remark")?,
+            offers: row.get::<_, Json<_>>("offers")?.0,
+            life: row.get::<_, Json<_>>("life")?.0,
+            asked: row.get("asked")?,
+            expires: row.get("expires")?,
+            decided: row.get::<_, Option<Json<_>>>("decided")?.map(|it| it.0),
+            answer: row.get::<_, Option<Json<_>>>("answer")?.map(|it| it.0),
+        })
+    }
+}
+
+/// A question that is there already stays as it is, with its life and its decision.
+const ADDED: &str = "INSERT INTO approvals (id, session, generation, seq, request_id, subtype, kind, tool,
+    tool_use_id, input, digest, path, reason, remark, offers, life, life_name, asked, expires, decided, answer)
+    VALUES (:id, :session, :generation, :seq, :request_id, :subtype, :kind, :tool, :tool_use_id, :input, :digest, :path,
+    :reason, :remark, :offers, :life, :life_name, :asked, :expires, :decided, :answer)
+    ON CONFLICT (id) DO NOTHING";
+
+/// Puts a question. True: it is new.
+///
+/// # Errors
+/// When its session is not there.
+pub fn insert(connection: &Connection, row: &ApprovalRow) -> Result<bool, StoreError> {
+    let mut insert = connection.prepare_cached(ADDED)?;
+    let added = insert.execute(named_params! {
+        ":id": row.id, ":session": row.session, ":generation": row.generation, ":seq": row.seq,
+        ":request_id": row.request_id, ":subtype": row.subtype, ":kind": Json(row.kind), ":tool": row.tool,
+        ":tool_use_id": row.tool_use_id, ":input": Json(&row.input), ":digest": row.digest, ":path": Json(&row.path),
+        ":reason": row.reason, ":remark": row.remark, ":offers": Json(&row.offers), ":life": Json(&row.life),
+        ":life_name": row.life.name(), ":asked": row.asked, ":expires": row.expires,
+        ":decided": row.decided.as_ref().map(Json), ":answer": row.answer.as_ref().map(Json),
+    })?;
+    Ok(added > 0)
+}
+
+/// One approval.
+///
+/// # Errors
+/// When there is none.
+pub fn get(connection: &Connection, id: ApprovalId) -> Result<ApprovalRow, StoreError> {
+    let mut approvals = connection.prepare_cached("SELECT * FROM approvals WHERE id = ?1")?;
+    let row = approvals.query_row([id], ApprovalRow::of).optional()?;
+    row.ok_or_else(|| StoreError::not_found("approval", id))
+}
+
+/// Decides, once: the first decision holds, and only on what was seen. The answer waits to be delivered.
+///
+/// # Errors
+/// [`StoreError::Stale`], [`StoreError::AlreadyDecided`], [`StoreError::Withdrawn`].
+pub fn decide(
+    connection: &Connection,
+    id: ApprovalId,
+    saw: &Digest,
+    decided: &Decided,
+    answer: Option<&Value>,
+) -> Result<ApprovalRow, StoreError> {
+    let mut row = get(connection, id)?;
+    if let Some(first) = row.decided {
+        let first = Box::new(first);
+        return Err(StoreError::AlreadyDecided { id, first });
+    }
+    if row.life != Life::Open {
+        return Err(StoreError::Withdrawn(id));
+    }
+    if row.digest != *saw {
+        return Err(StoreError::Stale(row.digest));
+    }
+    row.life = Life::Decided;
+    row.decided = Some(decided.clone());
+    row.answer = answer.cloned();
+    save(connection, &row)?;
+    Ok(row)
+}
+
+/// Stores what may change of an approval: its life, its decision and answer, and what policy says about it. What was
+/// asked never changes.
+///
+/// # Errors
+/// When there is none.
+pub fn save(connection: &Connection, row: &ApprovalRow) -> Result<(), StoreError> {
+    let sql = "UPDATE approvals SET life = :life, life_name = :life_name, decided = :decided, answer = :answer,
+               expires = :expires, path = :path, reason = :reason, remark = :remark, offers = :offers WHERE id = :id";
+    let changed = connection.prepare_cached(sql)?.execute(named_params! {
+        ":id": row.id, ":life": Json(&row.life), ":life_name": row.life.name(),
+        ":decided": row.decided.as_ref().map(Json), ":answer": row.answer.as_ref().map(Json),
+        ":expires": row.expires, ":path": Json(&row.path), ":reason": row.reason, ":remark": row.remark,
+        ":offers": Json(&row.offers),
+    })?;
+    match changed {
+        0 => Err(StoreError::not_found("approval", row.id)),
+        _ => Ok(()),
+    }
+}
+
+/// Stores where an approval is in its life.
+///
+/// # Errors
+/// When there is none.
+pub fn set_life(connection: &Connection, id: ApprovalId, life: &Life) -> Result<(), StoreError> {
+    let sql = "UPDATE approvals SET life = ?2, life_name = ?3 WHERE id = ?1";
+    let changed = connection
+        .prepare_cached(sql)?
+        .execute((id, Json(life), life.name()))?;
+    match changed {
+        0 => Err(StoreError::not_found("approval", id)),
+        _ => Ok(()),
+    }
+}
+
+fn some(
+    connection: &Connection,
+    which: &str,
+    values: impl rusqlite::Params,
+) -> Result<Vec<ApprovalRow>, StoreError> {
+    let sql = format!("SELECT * FROM approvals WHERE {which}");
+    let mut approvals = connection.prepare_cached(&sql)?;
+    let rows = approvals.query_map(values, ApprovalRow::of)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The question of this name, in this generation of a session.
+///
+/// # Errors
+/// When the database fails.
+pub fn by_request(
+    connection: &Connection,
+    session: SessionId,
+    generation: u32,
+    request_id: &str,
+) -> Result<Option<ApprovalRow>, StoreError> {
+    let which = "session = ?1 AND generation = ?2 AND request_id = ?3 ORDER BY seq DESC LIMIT 1";
+    Ok(some(connection, which, (session, generation, request_id))?.pop())
+}
+
+/// The newest question about a call.
+///
+/// # Errors
+/// When the database fails.
+pub fn by_call(
+    connection: &Connection,
+    session: SessionId,
+    tool_use_id: &str,
+) -> Result<Option<ApprovalRow>, StoreError> {
+    let which = "session = ?1 AND tool_use_id = ?2 ORDER BY generation DESC, seq DESC LIMIT 1";
+    Ok(some(connection, which, (session, tool_use_id))?.pop())
+}
+
+/// All approvals of a session that are not at the end of their life: open, decided or written. Oldest first.
+///
+/// # Errors
+/// When the database fails.
+pub fn unsettled(
+    connection: &Connection,
+    session: SessionId,
+) -> Result<Vec<ApprovalRow>, StoreError> {
+    let which = "session = ?1 AND life_name IN ('open', 'decided', 'written') ORDER BY asked, id";
+    some(connection, which, [session])
+}
+
+/// Open approvals whose time is over, oldest first.
+///
+/// # Errors
+/// When the database fails.
+pub fn expired(connection: &Connection, now: u64) -> Result<Vec<ApprovalRow>, StoreError> {
+    let which = "life_name = 'open' AND expires <= ?1 ORDER BY expires, id";
+    some(connection, which, [now])
+}
+
+/// When the next open approval expires.
+///
+/// # Errors
+/// When the database fails.
+pub fn next_expiry(connection: &Connection) -> Result<Option<u64>, StoreError> {
+    let sql = "SELECT min(expires) FROM approvals WHERE life_name = 'open' AND expires IS NOT NULL";
+    Ok(connection
+        .prepare_cached(sql)?
+        .query_row([], |row| row.get(0))?)
+}
+
+/// Open approvals that ask the same kind of thing of the same session: same kind, same tool. Oldest first.
+///
+/// # Errors
+/// When there is none of that id.
+pub fn alike(connection: &Connection, id: ApprovalId) -> Result<Vec<ApprovalRow>, StoreError> {
+    let one = get(connection, id)?;
+    let which =
+        "session = ?1 AND kind = ?2 AND tool = ?3 AND life_name = 'open' ORDER BY asked, id";
+    some(connection, which, (one.session, Json(one.kind), one.tool))
+}
+
+/// Takes out the questions of a session behind a record: those that a loss of power took from the journal.
+///
+/// # Errors
+/// When the database fails.
+pub fn forget_behind(
+    connection: &Connection,
+    session: SessionId,
+    generation: u32,
+    seq: u64,
+) -> Result<usize, StoreError> {
+    let sql = "DELETE FROM approvals WHERE session = ?1 AND generation = ?2 AND seq > ?3";
+    Ok(connection
+        .prepare_cached(sql)?
+        .execute((session, generation, seq))?)
+}
+
+/// A place in the list: among the open ones or behind them, when it was asked, which.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct Place(bool, u64, ApprovalId);
+
+/// A page of approvals: oldest open first, then the others, newest first.
+///
+/// # Errors
+/// When `after` is no place in this list.
+pub fn list(
+    connection: &Connection,
+    filter: &ApprovalFilter,
+) -> Result<Page<ApprovalRow>, StoreError> {
+    let size = page::size(filter.most);
+    let after: Option<Place> = page::place(filter.after.as_deref())?;
+    let wants = |name: &str| filter.life.as_deref().is_none_or(|life| life == name);
+    let mut rows = Vec::new();
+    if wants("open") && after.is_none_or(|Place(is_open, ..)| is_open) {
+        rows = part(connection, filter, true, after, size + 1)?;
+    }
+    let left = size + 1 - rows.len();
+    if left > 0 && filter.life.as_deref() != Some("open") {
+        let after = after.filter(|Place(is_open, ..)| !is_open);
+        rows.extend(part(connection, filter, false, after, left)?);
+    }
+    Ok(page::page(rows, size, |row| {
+        Place(row.life == Life::Open, row.asked, row.id)
+    }))
+}
+
+/// Some of the open ones, or of the others.
+fn part(
+    connection: &Connection,
+    filter: &ApprovalFilter,
+    is_open: bool,
+    after: Option<Place>,
+    most: usize,
+) -> Result<Vec<ApprovalRow>, StoreError> {
+    let (open, behind, order) = match is_open {
+        true => ("=", ">", "asked, id"),
+        false => ("<>", "<", "asked DESC, id DESC"),
+    };
+    let mut which = format!("life_name {open} 'open'");
+    let mut values: Vec<Box<dyn ToSql>> = Vec::new();
+    if let Some(session) = filter.session {
+        which += " AND session = ?";
+        values.push(Box::new(session));
+    }
+    if let Some(life) = &filter.life {
+        which += " AND life_name = ?";
+        values.push(Box::new(life.clone()));
+    }
+    if let Some(Place(_, asked, id)) = after {
+        which += &format!(" AND (asked, id) {behind} (?, ?)");
+        values.push(Box::new(asked));
+        values.push(Box::new(id));
+    }
+    which += &format!(" ORDER BY {order} LIMIT {most}");
+    some(connection, &which, rusqlite::params_from_iter(values))
+}

@@ -1,0 +1,65 @@
+//! The outbox as a connection to a keeper wants it.
+//!
+//! Owns [`StoredOutbox`]: each line is on the disk before it goes. Invariant: a note about a line that is lost changes
+//! nothing, since the keeper knows better.
+
+use std::io;
+
+use countersign_keeper::attach::{Outbox, PutOutcome};
+use countersign_keeper::protocol::Ref;
+
+use super::outbox::{SettledAs, enter, settle};
+use super::{Durability, Store, StoreError};
+use crate::control::SessionId;
+
+/// The outbox of one agent, as the keeper's side of the host wants it.
+#[derive(Debug, Clone)]
+pub struct StoredOutbox {
+    store: Store,
+    session: SessionId,
+    generation: u32,
+    last_n: u64,
+}
+
+impl StoredOutbox {
+    /// For the agent of this generation, whose keeper has everything up to `last_n`.
+    pub fn new(store: Store, session: SessionId, generation: u32, last_n: u64) -> Self {
+        Self {
+            store,
+            session,
+            generation,
+            last_n,
+        }
+    }
+}
+
+impl Outbox for StoredOutbox {
+    /// On the disk when it returns. Waits for the writer, for about one sync.
+    fn enter(&self, line: &[u8]) -> io::Result<u64> {
+        let (session, generation, last_n) = (self.session, self.generation, self.last_n);
+        let line = line.to_vec();
+        let entered = self
+            .store
+            .write_blocking(Durability::Full, move |connection| {
+                enter(connection, session, generation, last_n, &line)
+            });
+        entered.map_err(|error| match error {
+            StoreError::NoSpace => io::Error::new(io::ErrorKind::StorageFull, error),
+            error => io::Error::other(error),
+        })
+    }
+
+    /// A note that is lost is found again when the next host asks the keeper.
+    fn settled(&self, what: &Ref, outcome: &PutOutcome) {
+        let Ref::N(n) = *what else {
+            return;
+        };
+        let how = match outcome {
+            PutOutcome::Written { .. } | PutOutcome::Before { .. } => SettledAs::Written,
+            PutOutcome::Refused(_) => SettledAs::Refused,
+        };
+        let (session, generation) = (self.session, self.generation);
+        self.store
+            .post(move |connection| settle(connection, session, generation, n, how));
+    }
+}

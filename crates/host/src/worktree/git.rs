@@ -1,0 +1,364 @@
+//! Runs git.
+//!
+//! Owns the environment git sees, its limits in time and output, and its end. Knows no command of it. What it sees: the
+//! environment it was given without any `GIT_…` variable, no terminal, no hooks, no monitor, no repacking beside. Hooks
+//! are off because a host runs unattended, and whatever a worktree needs belongs into its setup script; filters (as of
+//! large files) run, since the files would be wrong without them. Invariant: no call waits for ever, none outlives us.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use countersign_process::{die_with_parent, lasting};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+use super::WorktreeError;
+
+/// The oldest git we work with: it has `rev-parse --path-format`.
+const OLDEST: (u32, u32) = (2, 31);
+const OLDEST_NAME: &str = "2.31";
+
+/// From here on `worktree list` can end its lines with NUL.
+const LISTS_WITH_NUL: (u32, u32) = (2, 36);
+
+/// How long a call may take that only looks.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How much output a call may have that wants all of it.
+const MOST: usize = 64 * 1024 * 1024;
+
+/// How much of stderr is kept.
+const MOST_SAID: usize = 16 * 1024;
+
+/// How long git may take to clean up after SIGTERM.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Settings that hold for every call, whatever the repository says.
+const SETTINGS: [&str; 6] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "advice.detachedHead=false",
+];
+
+/// Git, and what it sees.
+#[derive(Debug, Clone)]
+pub(super) struct Git {
+    env: Vec<(OsString, OsString)>,
+}
+
+/// What a call gave.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) ok: bool,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: String,
+    /// There was more on stdout than was wanted.
+    pub(super) cut: bool,
+}
+
+impl Output {
+    /// The one line it said. A path may hold newlines: only the last one is git's.
+    pub(super) fn line(mut self) -> OsString {
+        if self.stdout.last() == Some(&b'\n') {
+            self.stdout.pop();
+        }
+        OsString::from_vec(self.stdout)
+    }
+
+    pub(super) fn text(self) -> String {
+        self.line().to_string_lossy().into_owned()
+    }
+
+    pub(super) fn count(self) -> u32 {
+        self.text().trim().parse().unwrap_or(0)
+    }
+}
+
+/// A call of git.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    git: &'a Git,
+    dir: PathBuf,
+    args: Vec<OsString>,
+    env: Vec<(&'static str, OsString)>,
+    stdin: Vec<u8>,
+    most: usize,
+    patience: Duration,
+}
+
+impl Git {
+    /// With this environment, of which nothing that steers git is taken over.
+    pub(super) fn new(env: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        Self { env: clean(env) }
+    }
+
+    /// What it sees.
+    pub(super) fn env(&self) -> &[(OsString, OsString)] {
+        &self.env
+    }
+
+    /// A call in this folder. Repositories above `dir` are found.
+    pub(super) fn at(&self, dir: &Path) -> Call<'_> {
+        Call {
+            git: self,
+            dir: dir.to_owned(),
+            args: Vec::new(),
+            env: Vec::new(),
+            stdin: Vec::new(),
+            most: MOST,
+            patience: PATIENCE,
+        }
+    }
+
+    /// A call in a worktree. If it is none any more, a repository that happens to be above it is not taken for it.
+    pub(super) fn within(&self, worktree: &Path) -> Call<'_> {
+        let above = worktree.parent().unwrap_or(worktree);
+        self.at(worktree).env("GIT_CEILING_DIRECTORIES", above)
+    }
+
+    /// A call on the repository with this inner folder.
+    pub(super) fn on(&self, git_dir: &Path) -> Call<'_> {
+        self.at(git_dir).env("GIT_DIR", git_dir)
+    }
+
+    /// Which version it is: not too old.
+    pub(super) async fn version(&self) -> Result<(u32, u32), WorktreeError> {
+        let said = self
+            .at(Path::new("/"))
+            .args(["--version"])
+            .good()
+            .await?
+            .text();
+        let found = version_in(&said);
+        match found {
+            Some(version) if version >= OLDEST => Ok(version),
+            _ => Err(WorktreeError::GitTooOld {
+                found: said.trim_start_matches("git version ").to_owned(),
+                needed: OLDEST_NAME,
+            }),
+        }
+    }
+
+    pub(super) fn lists_with_nul(version: (u32, u32)) -> bool {
+        version >= LISTS_WITH_NUL
+    }
+}
+
+fn version_in(said: &str) -> Option<(u32, u32)> {
+    let mut numbers = said.strip_prefix("git version ")?.split(['.', ' ']);
+    let mut next = || numbers.next()?.parse().ok();
+    Some((next()?, next()?))
+}
+
+/// Without what steers git: another repository, index, config, hooks, traces.
+pub(super) fn clean(
+    env: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Vec<(OsString, OsString)> {
+    env.into_iter()
+        .filter(|(name, _)| !name.as_bytes().starts_with(b"GIT_"))
+        .collect()
+}
+
+impl Call<'_> {
+    pub(super) fn args<I: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = I>) -> Self {
+        let args = args.into_iter().map(|arg| arg.as_ref().to_owned());
+        self.args.extend(args);
+        self
+    }
+
+    pub(super) fn env(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((name, value.as_ref().to_owned()));
+        self
+    }
+
+    pub(super) fn stdin(mut self, bytes: Vec<u8>) -> Self {
+        self.stdin = bytes;
+        self
+    }
+
+    /// No more than this of stdout.
+    pub(super) fn most(mut self, most: usize) -> Self {
+        self.most = most;
+        self
+    }
+
+    pub(super) fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Its output, if it ended well.
+    pub(super) async fn good(self) -> Result<Output, WorktreeError> {
+        let what = self.what();
+        let output = self.run().await?;
+        if output.ok || output.cut {
+            Ok(output)
+        } else {
+            Err(failed(what, &output))
+        }
+    }
+
+    /// Runs it to its end, whatever that is.
+    pub(super) async fn run(mut self) -> Result<Output, WorktreeError> {
+        if !self.dir.is_dir() {
+            return Err(WorktreeError::NoFolder(self.dir));
+        }
+        let mut child = self.start()?;
+        let input = std::mem::take(&mut self.stdin);
+        let mut stdin = child.stdin.take();
+        let feed = async {
+            if let Some(mut stdin) = stdin.take() {
+                // One that does not read to the end has said why on stderr.
+                let _ = stdin.write_all(&input).await;
+            }
+        };
+        let (out, err) = (child.stdout.take(), child.stderr.take());
+        let listen = async {
+            let (_, out, err) = tokio::join!(feed, read(out, self.most), drain(err));
+            (out, err, child.wait().await)
+        };
+        let heard = timeout(self.patience, listen).await;
+        let Ok(((stdout, cut), stderr, status)) = heard else {
+            end(&mut child).await;
+            let (what, after) = (self.what(), self.patience);
+            return Err(WorktreeError::TimedOut { what, after });
+        };
+        let status = status.map_err(WorktreeError::io(&self.dir))?;
+        Ok(Output {
+            ok: status.success(),
+            stdout,
+            stderr: String::from_utf8_lossy(&stderr).trim_end().to_owned(),
+            cut,
+        })
+    }
+
+    /// For messages: the command without its settings.
+    fn what(&self) -> String {
+        let words = self.args.iter().take(2).map(|arg| arg.to_string_lossy());
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    fn start(&self) -> Result<Child, WorktreeError> {
+        let mut command = Command::new("git");
+        command
+            .arg("--no-pager")
+            .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]))
+            .args(&self.args)
+            .current_dir(&self.dir)
+            .env_clear()
+            .envs(self.git.env.iter().map(|(name, value)| (name, value)))
+            .env("LC_ALL", "C")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        spawn(command).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => WorktreeError::GitMissing,
+            _ => WorktreeError::io(&self.dir)(error),
+        })
+    }
+}
+
+/// The words of a git that said no.
+pub(super) fn failed(what: String, output: &Output) -> WorktreeError {
+    let said = match output.stderr.as_str() {
+        "" => "it did not say why".to_owned(),
+        said => said.to_owned(),
+    };
+    WorktreeError::Git { what, said }
+}
+
+/// Starts a child that ends with us, in a process group of its own.
+pub(super) fn spawn(mut command: Command) -> io::Result<Child> {
+    let runtime = tokio::runtime::Handle::try_current().map_err(io::Error::other)?;
+    command.kill_on_drop(true);
+    die_with_parent(command.as_std_mut());
+    lasting::run(move || {
+        let _inside = runtime.enter();
+        command.spawn()
+    })
+    .map_err(io::Error::other)?
+}
+
+/// Reads to the end, or until more came than is wanted.
+async fn read(from: Option<impl AsyncRead + Unpin>, most: usize) -> (Vec<u8>, bool) {
+    let mut bytes = Vec::new();
+    let Some(from) = from else {
+        return (bytes, false);
+    };
+    // A failed read ends the output; that the call failed shows in its end.
+    let _ = from.take(most as u64 + 1).read_to_end(&mut bytes).await;
+    let cut = bytes.len() > most;
+    bytes.truncate(most);
+    (bytes, cut)
+}
+
+/// Reads to the end, so that the other side never waits, and keeps the beginning.
+async fn drain(from: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
+    let Some(mut from) = from else {
+        return Vec::new();
+    };
+    let mut bytes = Vec::new();
+    let _ = (&mut from)
+        .take(MOST_SAID as u64)
+        .read_to_end(&mut bytes)
+        .await;
+    let _ = tokio::io::copy(&mut from, &mut tokio::io::sink()).await;
+    bytes
+}
+
+/// Ends a call: git removes its half-made files on SIGTERM.
+async fn end(child: &mut Child) {
+    signal(child, Signal::TERM);
+    if timeout(GRACE, child.wait()).await.is_err() {
+        signal(child, Signal::KILL);
+        let _ = child.kill().await;
+    }
+}
+
+/// To the whole group: git starts helpers.
+fn signal(child: &Child, signal: Signal) {
+    // A child that was not waited for has its number still.
+    let group = child.id().and_then(|pid| i32::try_from(pid).ok());
+    if let Some(group) = group.and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_as_every_vendor_writes_them() {
+        for (said, version) in [
+            ("git version 2.47.3", Some((2, 47))),
+            ("git version 2.39.5 (Apple Git-154)", Some((2, 39))),
+            ("git version 2.45.1.windows.1", Some((2, 45))),
+            ("git version 3.0", Some((3, 0))),
+            ("hub version 2.14", None),
+            ("git version x", None),
+        ] {
+            assert_eq!(version_in(said), version, "{said}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_steers_git_is_taken_over() {
+        let env = [("GIT_DIR", "/x"), ("PATH", "/bin"), ("GITHUB", "1")];
+        let env = env.map(|(name, value)| (name.into(), value.into()));
+        let kept: Vec<_> = clean(env).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(kept, ["PATH", "GITHUB"]);
+    }
+}

@@ -1,0 +1,68 @@
+//! Approvals: asked, decided once, delivered once.
+
+use countersign_host::control::{Command, Control, ControlError, Decide, Digest};
+
+use crate::stage::Stage;
+
+/// One question in each turn.
+const ASKS: &str = r#"
+turn always
+  tool Bash {"command":"echo ${prompt} >> ran.log","description":"Leave a mark"}
+  say "Done: ${prompt}."
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_allowed_runs_once_and_is_settled() {
+    let stage = Stage::new(ASKS).await;
+    let id = stage.start("one").await;
+    let open = stage.open_approvals(id, 1).await;
+    let view = stage.until(id, "needs_you").await;
+    assert_eq!(view.open_approvals, 1);
+    assert_eq!(open[0].tool, "Bash");
+    assert!(!open[0].reason.is_empty(), "{:?}", open[0]);
+    stage.decide(&open[0], Decide::allow()).await;
+    let settled = stage.until_life(&open[0], "settled").await;
+    let decided = settled.decided.unwrap();
+    assert_eq!((decided.by.as_str(), decided.client.as_str()), ("the suite", "test"));
+    stage.until(id, "idle").await;
+    assert_eq!(stage.ran(), ["one"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_denied_does_not_run() {
+    let stage = Stage::new(ASKS).await;
+    let id = stage.start("one").await;
+    let open = stage.open_approvals(id, 1).await;
+    stage.decide(&open[0], Decide::deny("Not today.")).await;
+    stage.until_life(&open[0], "settled").await;
+    stage.until(id, "idle").await;
+    assert!(stage.ran().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_decision_holds_and_must_name_what_was_seen() {
+    let stage = Stage::new(ASKS).await;
+    let id = stage.start("one").await;
+    let open = stage.open_approvals(id, 1).await;
+    let decide = |saw: Digest, decide: Decide| Command::Decide {
+        approval: open[0].id,
+        saw,
+        decide,
+    };
+    let host = stage.host();
+    let stale = decide(Digest::of(b"something else"), Decide::allow());
+    let stale = host.execute(Stage::cmd(), stale).await;
+    assert!(matches!(stale, Err(ControlError::Stale { .. })), "{stale:?}");
+    let saw = open[0].digest.clone();
+    let cmd = Stage::cmd().key("once");
+    let first = host.execute(cmd.clone(), decide(saw.clone(), Decide::deny("No."))).await;
+    let first = first.unwrap();
+    let again = host.execute(cmd.clone(), decide(saw.clone(), Decide::deny("No."))).await;
+    assert_eq!(again, Ok(first), "the same key gives the same receipt");
+    let other = host.execute(cmd, decide(saw.clone(), Decide::allow())).await;
+    assert!(matches!(other, Err(ControlError::KeyReused { .. })), "{other:?}");
+    let second = host.execute(Stage::cmd(), decide(saw, Decide::allow())).await;
+    assert!(matches!(second, Err(ControlError::Conflict { .. })), "{second:?}");
+    stage.until(id, "idle").await;
+    assert!(stage.ran().is_empty());
+}

@@ -1,0 +1,9 @@
+//! The host through its seam, on the scripted CLI: sessions, approvals, the queue, recovery.
+//!
+//! Everything is asked and told through [`countersign_host::control::Control`], as a server would.
+#![cfg(unix)]
+
+mod approvals;
+mod recovery;
+mod sessions;
+mod stage;

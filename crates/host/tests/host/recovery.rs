@@ -1,0 +1,30 @@
+//! A host ends, another one begins: nothing is lost, nothing happens twice.
+
+use countersign_host::control::Decide;
+
+use crate::stage::Stage;
+
+/// One question in each turn.
+const ASKS: &str = r#"
+turn always
+  tool Bash {"command":"echo ${prompt} >> ran.log","description":"Leave a mark"}
+  say "Done: ${prompt}."
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_was_asked_before_is_answered_by_the_next_host() {
+    let mut stage = Stage::new(ASKS).await;
+    let id = stage.start("one").await;
+    let before = stage.open_approvals(id, 1).await;
+    let epoch = stage.host().epoch();
+    stage.restart().await;
+    assert!(stage.host().epoch() > epoch);
+    let after = stage.open_approvals(id, 1).await;
+    assert_eq!(after[0].id, before[0].id);
+    assert_eq!(after[0].digest, before[0].digest);
+    stage.decide(&after[0], Decide::allow()).await;
+    stage.until_life(&after[0], "settled").await;
+    let view = stage.until(id, "idle").await;
+    assert_eq!(view.generation, 1, "the same agent went on");
+    assert_eq!(stage.ran(), ["one"]);
+}

@@ -1,0 +1,590 @@
+//! Random inputs against a simple model of the states.
+//!
+//! The model knows only what the world outside would know: which agent runs, who has room, which questions are open,
+//! whether a turn must be running. It holds every effect against that, and from wherever it has come it looks for a way
+//! out.
+
+use std::collections::BTreeSet;
+
+use countersign_host::session::{Begin, Effect, Fact, Input, Report, Seen, TurnEnd};
+use countersign_keeper::protocol::EndPlan;
+use proptest::prelude::*;
+
+use crate::lines::message;
+use crate::stage::{SECOND, Stage, exit};
+
+/// Whether a turn runs, as far as one can tell from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    No,
+    /// A message is on its way, and nothing was heard of it.
+    Awaited,
+    Yes,
+    /// One may follow, or not.
+    Perhaps,
+}
+
+/// The world outside.
+struct World {
+    stage: Stage,
+    /// The agent that runs.
+    agent: Option<u32>,
+    is_attached: bool,
+    spawned: BTreeSet<u32>,
+    has_asked: bool,
+    has_room: bool,
+    is_told_to_end: bool,
+    is_disk_full: bool,
+    is_behind: bool,
+    turn: Turn,
+    questions: BTreeSet<String>,
+    queue: Vec<u64>,
+    wanted_now: BTreeSet<u64>,
+    next_message: u64,
+    way: Vec<String>,
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            stage: Stage::new(),
+            agent: None,
+            is_attached: false,
+            spawned: BTreeSet::new(),
+            has_asked: false,
+            has_room: false,
+            is_told_to_end: false,
+            is_disk_full: false,
+            is_behind: false,
+            turn: Turn::No,
+            questions: BTreeSet::new(),
+            queue: Vec::new(),
+            wanted_now: BTreeSet::new(),
+            next_message: 1,
+            way: Vec::new(),
+        }
+    }
+
+    fn fail(&self, what: &str) -> ! {
+        panic!("{what}\n{}\n{:#?}", self.way.join("\n"), self.stage.core);
+    }
+
+    /// Gives an input, and does to the world what it and its effects do.
+    fn give(&mut self, input: Input) {
+        let was_held = self.stage.core.queue_held();
+        let releases = matches!(
+            input,
+            Input::ReleaseQueue | Input::Resume | Input::TryAgain | Input::Queue(_)
+        );
+        self.way.push(format!("{} {input:?}", self.stage.now));
+        self.happens(&input);
+        let effects = self.stage.give(input);
+        let mut moved = false;
+        for effect in effects {
+            self.way.push(format!("    → {effect:?}"));
+            if let Effect::Send { message: id } = &effect {
+                let number = self.number(*id);
+                if was_held && !releases && !self.wanted_now.contains(&number) {
+                    self.fail("a queue moved while it was held");
+                }
+            }
+            moved |= matches!(effect, Effect::Send { .. } | Effect::PutBack { .. });
+            self.done(effect);
+        }
+        let state = self.stage.core.state();
+        self.way
+            .push(format!("    = {state:?}: {}", self.stage.core.reason()));
+        if self.agent.is_some() != self.stage.core.has_agent() {
+            self.fail("the core is wrong about its agent");
+        }
+        if moved {
+            self.tell_queue();
+        }
+    }
+
+    fn number(&self, id: countersign_host::control::MessageId) -> u64 {
+        (1..self.next_message)
+            .find(|n| message(*n) == id)
+            .unwrap_or_else(|| self.fail("a message that nobody wrote"))
+    }
+
+    fn tell_queue(&mut self) {
+        let queue = self.queue.iter().map(|n| message(*n)).collect();
+        self.give(Input::Queue(queue));
+    }
+
+    /// What an input says about the world.
+    fn happens(&mut self, input: &Input) {
+        match input {
+            Input::Attached { generation, .. } if self.agent == Some(*generation) => {
+                self.is_attached = true;
+                self.is_disk_full = false;
+            }
+            Input::Gone { generation, .. }
+            | Input::Lost { generation }
+            | Input::SpawnFailed { generation, .. }
+                if self.agent == Some(*generation) =>
+            {
+                self.agent_ends();
+            }
+            Input::Fact(Fact::Exited(_) | Fact::Lost) if self.is_heard() => self.agent_ends(),
+            Input::Fact(Fact::Init(_) | Fact::Reported(Report::Running)) if self.is_heard() => {
+                self.turn = Turn::Yes;
+            }
+            Input::Fact(Fact::Written { .. }) if self.is_heard() && self.turn != Turn::Yes => {
+                self.turn = Turn::Awaited;
+            }
+            Input::Fact(Fact::Ended(_) | Fact::Reported(Report::Idle)) if self.is_heard() => {
+                self.turn = Turn::Perhaps;
+            }
+            Input::Fact(Fact::Taken { .. } | Fact::Completed { .. } | Fact::Cancelled { .. })
+                if self.turn == Turn::Awaited =>
+            {
+                self.turn = Turn::Perhaps
+            }
+            Input::Fact(Fact::Asked { request_id, .. }) if self.is_heard() => {
+                self.questions.insert(request_id.clone());
+            }
+            Input::Fact(Fact::Answered { request_id, .. } | Fact::Withdrawn { request_id }) => {
+                self.questions.remove(request_id);
+            }
+            Input::DiskPaused => self.is_disk_full = self.agent.is_some(),
+            Input::DiskResumed => self.is_disk_full = false,
+            Input::HostBegan => {
+                self.is_behind = true;
+                self.has_asked = false;
+                self.has_room = self.agent.is_some();
+            }
+            Input::CaughtUp => self.is_behind = false,
+            Input::Admitted => self.has_room = true,
+            Input::SendNow(id) => {
+                let number = self.number(*id);
+                self.wanted_now.insert(number);
+            }
+            _ => {}
+        }
+    }
+
+    fn is_heard(&self) -> bool {
+        // The records of a generation are read from its first one on.
+        self.agent.is_some()
+    }
+
+    fn agent_ends(&mut self) {
+        self.agent = None;
+        self.is_attached = false;
+        self.is_told_to_end = false;
+        self.is_disk_full = false;
+        self.turn = Turn::No;
+        self.questions.clear();
+    }
+
+    /// What an effect does to the world, and whether it may be.
+    fn done(&mut self, effect: Effect) {
+        match effect {
+            Effect::AskForRoom => {
+                if self.has_asked || self.has_room || self.agent.is_some() || self.is_behind {
+                    self.fail("asked for room that it has or has asked for");
+                }
+                self.has_asked = true;
+            }
+            Effect::GiveUpRoom => {
+                self.has_asked = false;
+                self.has_room = false;
+                if self.agent.is_some() {
+                    self.fail("gave up the room of an agent that runs");
+                }
+            }
+            Effect::Spawn { generation, .. } => {
+                if self.agent.is_some() {
+                    self.fail("two agents");
+                }
+                if !self.has_room {
+                    self.fail("an agent without room");
+                }
+                if !self.spawned.insert(generation) {
+                    self.fail("the same generation twice");
+                }
+                self.has_asked = false;
+                self.agent = Some(generation);
+            }
+            Effect::Send { message: id } => self.sent(id),
+            Effect::PutBack { message: id } => {
+                let number = self.number(id);
+                if !self.queue.contains(&number) {
+                    self.queue.insert(0, number);
+                }
+            }
+            Effect::Interrupt { .. } => self.needs_agent("interrupted"),
+            Effect::End { plan, .. } => {
+                if self.agent.is_none() {
+                    self.fail("ended an agent that is not there");
+                }
+                self.is_told_to_end = true;
+                let _ = plan;
+            }
+            Effect::LookAtChildren => {
+                self.needs_agent("looked at");
+                if !self.questions.is_empty() || !self.queue.is_empty() || self.turn == Turn::Yes {
+                    self.fail("wants to sleep while something goes on");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn needs_agent(&self, what: &str) {
+        if self.agent.is_none() {
+            self.fail(&format!("{what} without an agent"));
+        }
+    }
+
+    fn sent(&mut self, id: countersign_host::control::MessageId) {
+        let number = self.number(id);
+        let is_wanted_now = self.wanted_now.remove(&number);
+        if self.agent.is_none() || !self.is_attached {
+            self.fail("sent without an agent");
+        }
+        if self.is_told_to_end || self.is_disk_full || self.is_behind {
+            self.fail("sent to an agent that cannot take it");
+        }
+        let goes_on = matches!(self.turn, Turn::Yes | Turn::Awaited);
+        if !is_wanted_now && (goes_on || !self.questions.is_empty()) {
+            self.fail("sent while something goes on");
+        }
+        if !self.queue.contains(&number) {
+            self.fail("sent a message that is not in the queue");
+        }
+        self.queue.retain(|one| *one != number);
+        if self.turn != Turn::Yes {
+            self.turn = Turn::Awaited;
+        }
+    }
+
+    /// Whether there is a way out from here: in the end an agent could run again, and a turn that ends leaves it idle.
+    fn look_for_a_way_out(&mut self) {
+        if self.is_behind {
+            self.give(Input::CaughtUp);
+        }
+        self.settle();
+        self.force_end();
+        self.resume();
+    }
+
+    /// Answered questions and ended turns lead to rest, or to the next message.
+    fn settle(&mut self) {
+        if !self.is_attached || self.is_told_to_end {
+            return;
+        }
+        for request_id in self.questions.clone() {
+            self.give(Input::Fact(Fact::Answered {
+                request_id,
+                ends_turn: false,
+            }));
+        }
+        for _ in 0..3 {
+            let begun = Fact::Init(Seen::default());
+            self.give(Input::Fact(begun));
+            let end = TurnEnd {
+                ok: true,
+                ..TurnEnd::default()
+            };
+            self.give(Input::Fact(Fact::Ended(end)));
+            if self.is_told_to_end {
+                return;
+            }
+            self.wait(6);
+        }
+        let state = self.stage.core.state().name();
+        let is_at_rest = ["idle", "paused", "unreachable", "ending", "running"].contains(&state);
+        let is_next_sent = state != "running" || self.stage.core.has_turn();
+        if !is_at_rest || !is_next_sent {
+            self.fail("answered and ended, and not at rest");
+        }
+    }
+
+    /// Whatever it is at, *force end* has it killed within twenty seconds, and then it can be resumed.
+    fn force_end(&mut self) {
+        let generation = self.stage.core.generation();
+        if self.agent.is_some() {
+            let begin = self.way.len();
+            self.give(Input::ForceEnd);
+            self.wait(20);
+            let kill = format!("{:?}", EndPlan::Kill);
+            let is_killed = self.way[begin..].iter().any(|line| line.contains(&kill));
+            if !is_killed {
+                self.fail("force end did not come to an end");
+            }
+            self.give(Input::Gone {
+                generation,
+                exit: exit(137),
+                stderr: String::new(),
+            });
+        } else {
+            self.give(Input::ForceEnd);
+        }
+        let state = self.stage.core.state().name();
+        if !["stopped", "failed", "not_signed_in"].contains(&state) {
+            self.fail("not resumable after force end");
+        }
+    }
+
+    fn resume(&mut self) {
+        self.give(Input::Resume);
+        if self.stage.core.state().name() != "queued" {
+            self.fail("resume does not ask for room");
+        }
+        self.give(Input::Admitted);
+        if self.stage.core.state().name() != "starting" {
+            self.fail("resume does not start");
+        }
+        let generation = self.stage.core.generation();
+        self.give(Input::Fact(Fact::Opened { generation }));
+        self.give(Input::Attached {
+            generation,
+            paused: None,
+        });
+        let state = self.stage.core.state().name();
+        if !["idle", "running", "paused"].contains(&state) {
+            self.fail("resumed, and not there");
+        }
+    }
+
+    fn wait(&mut self, seconds: u64) {
+        let until = self.stage.now + seconds * SECOND;
+        while let Some(wake) = self.stage.core.wake_at().filter(|wake| *wake <= until) {
+            self.stage.now = self.stage.now.max(wake);
+            self.give(Input::Tick);
+        }
+        self.stage.now = until;
+    }
+}
+
+/// What may happen next.
+#[derive(Debug, Clone)]
+enum Move {
+    Fact(u8, u8),
+    Agent(u8),
+    Wish(u8),
+    Enqueue,
+    Queue(u8, u8),
+    Host(u8),
+    Wait(u16),
+}
+
+fn a_move() -> impl Strategy<Value = Move> {
+    prop_oneof![
+        16 => (0..26u8, 0..4u8).prop_map(|(what, which)| Move::Fact(what, which)),
+        4 => (0..16u8).prop_map(Move::Agent),
+        3 => (0..12u8).prop_map(Move::Wish),
+        3 => Just(Move::Enqueue),
+        2 => (0..4u8, 0..4u8).prop_map(|(what, which)| Move::Queue(what, which)),
+        3 => (0..8u8).prop_map(Move::Host),
+        3 => prop_oneof![0..20u16, Just(301), Just(2000)].prop_map(Move::Wait),
+    ]
+}
+
+impl World {
+    fn make(&mut self, it: &Move) {
+        match it {
+            Move::Fact(what, which) => {
+                let fact = self.fact(*what, *which);
+                self.give(Input::Fact(fact));
+            }
+            Move::Agent(what) => self.agent(*what),
+            Move::Wish(what) => self.wish(*what),
+            Move::Enqueue => {
+                self.queue.push(self.next_message);
+                self.next_message += 1;
+                self.tell_queue();
+            }
+            Move::Queue(what, which) => self.edit(*what, *which),
+            Move::Host(what) => self.host(*what),
+            Move::Wait(seconds) => self.wait(u64::from(*seconds)),
+        }
+    }
+
+    /// A fact of the wire, fitting or not.
+    fn fact(&self, what: u8, which: u8) -> Fact {
+        let request_id = format!("r{which}");
+        let id = format!("t{which}");
+        let message = message(u64::from(which) + 1);
+        match what {
+            0..=2 => Fact::Init(Seen::default()),
+            3..=5 => Fact::Ended(self.end(which)),
+            6 | 7 => Fact::Asked {
+                request_id,
+                subtype: "can_use_tool".into(),
+                tool: None,
+            },
+            8 | 9 => Fact::Answered {
+                request_id,
+                ends_turn: which == 3,
+            },
+            10 => Fact::Withdrawn { request_id },
+            11 => Fact::ToolBegan {
+                id,
+                name: "Bash".into(),
+                parent: None,
+            },
+            12 => Fact::ToolEnded {
+                id,
+                goes_on: which == 1,
+            },
+            13 => Fact::TaskBegan {
+                id: format!("a{which}"),
+                tool_use_id: Some(id),
+                background: [None, Some(true), Some(false), None][usize::from(which)],
+            },
+            14 => Fact::TaskEnded {
+                id: format!("a{which}"),
+            },
+            15 => Fact::Tasks(Vec::new()),
+            16 => Fact::Limit {
+                reached: which > 0,
+                until: (which > 1).then(|| self.stage.now + u64::from(which) * 100 * SECOND),
+            },
+            17 => Fact::Taken { message },
+            18 => Fact::Cancelled { message },
+            19 => Fact::Completed { message },
+            20 => Fact::Interrupted,
+            21 => Fact::Retry {
+                delay: u64::from(which) * SECOND,
+            },
+            22 => Fact::Sign,
+            23 => Fact::Written {
+                message: Some(message).filter(|_| self.next_message > u64::from(which) + 1),
+            },
+            24 => Fact::Reported([Report::Running, Report::Idle][usize::from(which % 2)]),
+            _ => Fact::Ending { why: "x".into() },
+        }
+    }
+
+    fn end(&self, which: u8) -> TurnEnd {
+        let (ok, why) = match which {
+            0 | 1 => (true, ""),
+            2 => (false, "API Error: 500"),
+            _ => (false, "Please run /login"),
+        };
+        TurnEnd {
+            ok,
+            aborted: false,
+            why: why.into(),
+            status: None,
+        }
+    }
+
+    /// The agent and its keeper.
+    fn agent(&mut self, what: u8) {
+        let generation = self.stage.core.generation();
+        match what {
+            0..=5 => {
+                self.give(Input::Admitted);
+                let generation = self.stage.core.generation();
+                if self.agent == Some(generation) {
+                    self.give(Input::Fact(Fact::Opened { generation }));
+                }
+            }
+            6..=11 => self.give(Input::Attached {
+                generation: generation.saturating_sub(u32::from(self.agent.is_none())),
+                paused: None,
+            }),
+            12 => self.give(Input::Gone {
+                generation,
+                exit: exit(i32::from(what)),
+                stderr: String::new(),
+            }),
+            13 => self.give(Input::Lost { generation }),
+            14 => self.give(Input::SpawnFailed {
+                generation,
+                why: "No conversation found".into(),
+                fix: None,
+                trap: Some(Begin::NewSameId),
+            }),
+            _ if self.agent.is_some() => self.give(Input::Fact(Fact::Exited(exit(0)))),
+            _ => {}
+        }
+        if let Some(generation) = self.agent.filter(|agent| *agent > self.heard()) {
+            self.give(Input::Fact(Fact::Opened { generation }));
+        }
+    }
+
+    /// The generation whose records are read.
+    fn heard(&self) -> u32 {
+        let core = serde_json::to_value(&self.stage.core).unwrap();
+        core["hearing"].as_u64().unwrap_or_default() as u32
+    }
+
+    fn wish(&mut self, what: u8) {
+        self.give(match what {
+            0..=2 => Input::Interrupt,
+            3 => Input::Stop,
+            4 => Input::ForceEnd,
+            5..=7 => Input::Resume,
+            8 => Input::ReleaseQueue,
+            9 | 10 => Input::TryAgain,
+            _ => Input::Restart,
+        });
+    }
+
+    fn edit(&mut self, what: u8, which: u8) {
+        let Some(number) = self.queue.get(usize::from(which)).copied() else {
+            return;
+        };
+        match what {
+            0 => {
+                self.queue.retain(|one| *one != number);
+                self.tell_queue();
+            }
+            1 => {
+                self.queue.retain(|one| *one != number);
+                self.queue.insert(0, number);
+                self.tell_queue();
+            }
+            _ => self.give(Input::SendNow(message(number))),
+        }
+    }
+
+    fn host(&mut self, what: u8) {
+        match what {
+            0 => self.give(Input::DiskPaused),
+            1 => self.give(Input::DiskResumed),
+            2 if self.agent.is_some() => self.give(Input::Unreachable),
+            3 => self.give(Input::Budget {
+                spent: 2.0,
+                budget: Some(1.0),
+            }),
+            4 => self.give(Input::Budget {
+                spent: 2.0,
+                budget: None,
+            }),
+            5 => {
+                self.give(Input::HostBegan);
+                self.tell_queue();
+                self.give(Input::CaughtUp);
+            }
+            6 => self.give(Input::Children { others: 0 }),
+            _ => self.give(Input::MakeRoom),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_effect_contradicts_the_state_and_there_is_always_a_way_out(
+        queued in 0..4, moves in prop::collection::vec(a_move(), 0..80)
+    ) {
+        let mut world = World::new();
+        for _ in 0..queued {
+            world.make(&Move::Enqueue);
+            world.make(&Move::Agent(0));
+            world.make(&Move::Agent(6));
+        }
+        for it in &moves {
+            world.make(it);
+        }
+        world.look_for_a_way_out();
+    }
+}
