@@ -59,6 +59,15 @@ enum Command {
     /// Look at what a session did: count it, play it again, write it elsewhere, verify it
     #[command(subcommand)]
     Journal(commands::journal::Command),
+    /// Make again what a host derives from journals: the life of approvals, search, sums
+    ///
+    /// Journals are the truth; the database beside them holds what people decided and what can be made again. This makes
+    /// the latter again, while no host runs: after a database was put back from a copy, or when search or sums look wrong.
+    /// Decisions, queues, rules and names are left alone. It can be stopped and run again.
+    ///
+    /// Exits 0, or 1 if a host runs on the folder or a journal cannot be read.
+    #[cfg(unix)]
+    Reindex(commands::reindex::Arguments),
 }
 
 /// What a command found, where it did not fail.
@@ -86,6 +95,8 @@ fn main() -> ExitCode {
         Some(Command::Experiments(arguments)) => commands::experiments::run(arguments),
         Some(Command::Policy(command)) => commands::policy::run(command),
         Some(Command::Journal(command)) => commands::journal::run(command),
+        #[cfg(unix)]
+        Some(Command::Reindex(arguments)) => commands::reindex::run(arguments),
     };
     match outcome {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

@@ -35,6 +35,13 @@ impl Folders {
         Ok(folders)
     }
 
+    /// The data folder of whoever has these variables: `countersign` in `XDG_DATA_HOME`, else in `.local/share` of the home.
+    pub fn of_user(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Option<PathBuf> {
+        let set = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let data = set("XDG_DATA_HOME").or_else(|| Some(set("HOME")?.join(".local/share")))?;
+        Some(data.join("countersign"))
+    }
+
     /// All of it.
     pub fn root(&self) -> &Path {
         &self.root

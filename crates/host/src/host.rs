@@ -269,6 +269,7 @@ impl Host {
             })
         };
         let receipt = self.inner.store.write(Durability::Full, job).await?;
+        crate::points::passed("session stored");
         self.inner.happened();
         self.inner.look_after(id).await;
         Ok(receipt)

@@ -58,6 +58,20 @@ pub(crate) async fn catch_up(
     Ok(totals)
 }
 
+/// As [`catch_up`], from a thread that may wait, while no host runs.
+pub(crate) fn catch_up_blocking(
+    store: &Store,
+    folders: &Folders,
+    session: SessionId,
+) -> Result<Totals> {
+    let shelved = store
+        .read_blocking(|it| ShelfIn::new(it, session).get(CHECKPOINT).map_err(shelf))?;
+    let found = read(&folders.session(session), shelved, None).map_err(unavailable)?;
+    let totals = found.totals.clone();
+    store.write_blocking(Durability::Normal, move |it| found.store(it, session))?;
+    Ok(totals)
+}
+
 fn unavailable(why: String) -> ControlError {
     ControlError::Unavailable {
         why,

@@ -21,7 +21,9 @@ mod make;
 pub mod money;
 pub mod notify;
 pub mod plan;
+mod points;
 mod recover;
+mod reindex;
 mod room;
 pub mod session;
 pub mod store;
@@ -30,3 +32,4 @@ pub mod worktree;
 
 pub use folders::Folders;
 pub use host::{Host, HostError, Settings};
+pub use reindex::{Reindexed, reindex};

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::control::{SessionId, State, now};
+use crate::control::{SessionId, State};
 use crate::host::Inner;
 use crate::store::sessions::SessionRow;
 use crate::store::{Durability, StoreError, queue, sessions};
@@ -31,6 +31,7 @@ pub(crate) async fn recover(inner: &Arc<Inner>) -> Result<(), StoreError> {
     }
     for row in rows {
         if needs_a_look(inner, &row).await? {
+            crate::points::passed("session recovered");
             inner.look_after(row.id).await;
         }
     }
@@ -50,11 +51,8 @@ async fn needs_a_look(inner: &Arc<Inner>, row: &SessionRow) -> Result<bool, Stor
 
 /// A folder without a row: a database that was lost or put back from a copy. It is taken up under a name that says so.
 async fn adopt(inner: &Arc<Inner>, id: SessionId) -> Result<(), StoreError> {
-    let cwd = inner.folders.session(id);
+    let row = crate::reindex::adopted_row(id, &inner.folders.session(id));
     tracing::warn!(session = %id, "a session was found that the database does not know");
-    let mut row = SessionRow::new(id, cwd, Default::default(), now());
-    row.name = "found again".to_owned();
-    row.origin = Some("found".to_owned());
     inner
         .store
         .write(Durability::Full, move |it| sessions::insert(it, &row))

@@ -2,7 +2,8 @@
 //!
 //! Owns the reading of the CLI's running totals. They are cumulative, and it depends on the version and on what happened
 //! whether they go on: within a process they rise from turn to turn, `/clear` sets them to zero, a resumed conversation goes
-//! on where it was on 2.1.325 and starts at zero on 2.1.62 and before. Invariant: the same dollar is never counted twice.
+//! on where it was on 2.1.325 and starts at zero on 2.1.62 and before. A fork goes on from its parent's total there, and a
+//! conversation of a terminal from what it has cost. Invariant: the same dollar is never counted twice, in no two sessions.
 
 use std::collections::BTreeMap;
 
@@ -36,6 +37,13 @@ pub(crate) struct Meter {
     is_resumed: Option<bool>,
     is_new_process: bool,
     version: Option<[u64; 3]>,
+    /// A process has begun.
+    #[serde(default)]
+    has_begun: bool,
+    /// Nothing was counted yet, and the first process took up a conversation of another session: what its total holds
+    /// already was spent there.
+    #[serde(default)]
+    is_inherited: bool,
 }
 
 impl Meter {
@@ -50,6 +58,8 @@ impl Meter {
     /// What its command says.
     pub(crate) fn resumed(&mut self, is_resumed: bool) {
         self.is_resumed = Some(is_resumed);
+        self.is_inherited |= is_resumed && !self.has_begun;
+        self.has_begun = true;
     }
 
     /// The conversation begins anew within the process.
@@ -70,7 +80,9 @@ impl Meter {
             .total_cost_usd
             .filter(|cost| cost.is_finite() && *cost >= 0.0);
         let Some(total) = total else { return 0.0 };
-        if !self.goes_on(total, result) {
+        if std::mem::take(&mut self.is_inherited) {
+            self.inherit(total, result);
+        } else if !self.goes_on(total, result) {
             self.cost = 0.0;
             self.models.clear();
         }
@@ -93,6 +105,24 @@ impl Meter {
             sum.cost_usd += rise.cost_usd;
         }
         turn
+    }
+
+    /// Takes for counted what the first total holds beside its own turn. Versions that go on from another session say what
+    /// the turn was; the others count from zero.
+    fn inherit(&mut self, total: f64, result: &ResultGlance) {
+        let Some(turn) = &result.model_usage_since_last_result else {
+            return;
+        };
+        let cost: f64 = turn.values().map(|model| count(model).cost).sum();
+        self.cost = (total - cost).max(0.0);
+        for (name, model) in result.model_usage.iter().flatten() {
+            let now = count(model);
+            let own = turn.get(name).map(count).unwrap_or_default();
+            *named(&mut self.models, name) = Count {
+                tokens: rise(own.tokens, now.tokens),
+                cost: (now.cost - own.cost).max(0.0),
+            };
+        }
     }
 
     /// Whether a total includes the one before it.

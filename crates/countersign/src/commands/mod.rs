@@ -5,5 +5,7 @@ pub(crate) mod journal;
 pub(crate) mod overview;
 pub(crate) mod policy;
 pub(crate) mod rehearse;
+#[cfg(unix)]
+pub(crate) mod reindex;
 pub(crate) mod run;
 pub(crate) mod wire;

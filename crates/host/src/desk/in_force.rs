@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use countersign_client::options::Version;
 use countersign_client::wire::control::InitializeReply;
 use countersign_client::{Error, Handle, Json, PermissionMode};
-use countersign_policy::{Disk as _, RealDisk};
+use countersign_policy::rule::todays_name;
+use countersign_policy::{Disk as _, EVERY_TOOL, RealDisk};
 use serde::Deserialize;
 
 use super::watching::{HOOKS_CANNOT_PASS, Watching, needs_hook};
@@ -87,8 +88,8 @@ struct Seen {
     version: Option<Version>,
     mode: Option<String>,
     model: Option<String>,
-    /// Names that mean the wanted model.
-    names: Vec<String>,
+    /// What the CLI says that the wanted model is called in full.
+    full_name: Option<String>,
     rules: Option<Vec<(String, String)>>,
     folders: Option<Vec<PathBuf>>,
 }
@@ -101,7 +102,7 @@ impl Wanted {
         watching: &Watching,
     ) -> Self {
         let permissions = &watching.watch().settings["permissions"];
-        let texts = |list: &str| {
+        let texts = |list: &str| -> Vec<String> {
             let rules = permissions[list].as_array().into_iter().flatten();
             let texts = rules.filter_map(|rule| rule.as_str().map(str::to_owned));
             texts.collect()
@@ -110,7 +111,11 @@ impl Wanted {
             model: setup.model.clone(),
             mode,
             add_dirs: add_dirs.to_vec(),
-            asks: texts("ask"),
+            // The rule for every tool stands for no tool on older versions; the others show that the settings were taken.
+            asks: texts("ask")
+                .into_iter()
+                .filter(|rule| rule != EVERY_TOOL)
+                .collect(),
             denies: texts("deny"),
             settings: watching.settings(),
             has_hook: watching.has_hook(),
@@ -128,15 +133,19 @@ impl Wanted {
             }),
             Some(_) => {}
         }
-        match (&self.model, &seen.model) {
-            (Some(_), None) => found.unproved.push("model"),
-            (Some(wanted), Some(got)) if !seen.names.contains(got) => {
-                found.unmet.push(Unmet::Model {
+        if let Some(wanted) = &self.model {
+            match seen
+                .model
+                .as_ref()
+                .map(|got| (got, seen.is_model(wanted, got)))
+            {
+                None | Some((_, None)) => found.unproved.push("model"),
+                Some((got, Some(false))) => found.unmet.push(Unmet::Model {
                     wanted: wanted.clone(),
                     got: got.clone(),
-                });
+                }),
+                Some((_, Some(true))) => {}
             }
-            _ => {}
         }
         match &seen.folders {
             None if !self.add_dirs.is_empty() => found.unproved.push("folders"),
@@ -154,8 +163,12 @@ impl Wanted {
                 let asks = self.asks.iter().map(|rule| ("ask", rule));
                 let denies = self.denies.iter().map(|rule| ("deny", rule));
                 for (effect, rule) in asks.chain(denies) {
-                    let is_it = |known: &&(String, String)| known.0 == effect && known.1 == *rule;
-                    if !rules.iter().any(|known| is_it(&known)) {
+                    // The CLI lists a tool by its name of today.
+                    let listed = todays_name(rule);
+                    if !rules
+                        .iter()
+                        .any(|(known, text)| known == effect && text == listed)
+                    {
                         found.unmet.push(Unmet::Rule(format!("{effect} {rule}")));
                     }
                 }
@@ -167,6 +180,21 @@ impl Wanted {
             found.unmet.push(Unmet::Hook(version));
         }
         found
+    }
+}
+
+impl Seen {
+    /// Whether the model that answers is the wanted one, if that can be said.
+    fn is_model(&self, wanted: &str, got: &str) -> Option<bool> {
+        if let Some(full) = &self.full_name {
+            return Some(full == got || wanted == got);
+        }
+        // Older versions do not say which model a short name means; it is a part of the full one, or a choice of theirs.
+        let (short, _) = wanted.split_once('[').unwrap_or((wanted, ""));
+        match got.contains(short) {
+            true => Some(true),
+            false => short.contains(['-', '.', '/']).then_some(false),
+        }
     }
 }
 
@@ -188,7 +216,7 @@ pub async fn in_force(handle: &Handle, wanted: &Wanted) -> Result<InForce, Error
         version,
         mode: handle.permission_mode(),
         model: handle.model(),
-        names: names(wanted.model.as_deref(), handle.initialize_reply()),
+        full_name: full_name(wanted.model.as_deref(), handle.initialize_reply()),
         ..Seen::default()
     };
     if version.is_some_and(|version| version >= HOOKS_CANNOT_PASS) {
@@ -246,20 +274,19 @@ pub fn told_by_init(
     let seen = Seen {
         version: init.claude_code_version.as_deref().and_then(Version::find),
         mode: init.permission_mode,
-        names: names(wanted.model.as_deref(), greeting),
+        full_name: full_name(wanted.model.as_deref(), greeting),
         model: init.model,
         ..Seen::default()
     };
     wanted.compare(&seen).unmet
 }
 
-/// The names that mean a model: its own, and those the CLI gives for it.
-fn names(wanted: Option<&str>, greeting: Option<&InitializeReply>) -> Vec<String> {
-    let Some(wanted) = wanted else {
-        return Vec::new();
-    };
-    let listed = greeting.into_iter().flat_map(|reply| &reply.models);
-    let meant = listed.filter(|model| model.value == wanted);
-    let resolved = meant.filter_map(|model| model.resolved_model.clone());
-    std::iter::once(wanted.to_owned()).chain(resolved).collect()
+/// What a model is called in full, where the greeting says so.
+fn full_name(wanted: Option<&str>, greeting: Option<&InitializeReply>) -> Option<String> {
+    let wanted = wanted?;
+    let model = greeting?
+        .models
+        .iter()
+        .find(|model| model.value == wanted)?;
+    model.resolved_model.clone()
 }

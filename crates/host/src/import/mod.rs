@@ -70,22 +70,40 @@ pub fn list(
     world: &World,
     now: u64,
 ) -> Result<Vec<Importable>, ControlError> {
+    let most = if filter.most == 0 { USUAL } else { filter.most };
+    let most = most.min(MOST);
+    let mut looked_at = most;
+    loop {
+        let listed = newest(transcripts, filter, looked_at).map_err(unavailable)?;
+        let is_all = listed.len() < looked_at;
+        let mut items: Vec<Importable> = listed
+            .iter()
+            .filter(|info| !is_ours(info.id.as_str()))
+            .filter_map(|info| importable(info, world, now))
+            .collect();
+        if is_all || items.len() >= most {
+            items.truncate(most);
+            return Ok(items);
+        }
+        // Many of them are ours. Each is opened, so that not all are looked at where the newest will do.
+        looked_at = looked_at.saturating_mul(4);
+    }
+}
+
+fn newest(
+    transcripts: &Transcripts,
+    filter: &ImportFilter,
+    count: usize,
+) -> Result<Vec<SessionInfo>, HistoryError> {
     let options = ListOptions {
+        limit: Some(count),
         hide_programmatic: !filter.programmatic,
-        include_worktrees: false,
         ..ListOptions::default()
     };
-    let listed = match &filter.folder {
+    match &filter.folder {
         Some(folder) => transcripts.project(folder).list(&options),
         None => transcripts.list_all(&options),
-    };
-    let most = if filter.most == 0 { USUAL } else { filter.most };
-    let listed = listed.map_err(unavailable)?;
-    let items = listed
-        .into_iter()
-        .filter(|info| !is_ours(info.id.as_str()))
-        .filter_map(|info| importable(&info, world, now));
-    Ok(items.take(most.min(MOST)).collect())
+    }
 }
 
 /// What a person wants to import.

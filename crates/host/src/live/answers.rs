@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 use super::Actor;
 use super::cycle::{BY_RULE, call_of};
 use crate::approval::{self, After, Agent, Answer, Asked, Consequence, Event, GiveError, Known};
-use crate::control::approval::{Decided, Life};
+use crate::control::approval::{Decided, Kind, Life};
 use crate::control::{
-    ApprovalId, Cmd, Command, ControlError, Decide, Did, Digest, Message, Receipt, Result, now,
+    ApprovalId, Cmd, Command, ControlError, Decide, Did, Digest, Mode, Receipt, Result, SessionId,
+    now,
 };
 use crate::desk::{Because, KeptRule};
 use crate::session::Input;
@@ -23,6 +24,12 @@ use crate::store::{Connection, Durability, StoreError, approvals, events, plans,
 
 /// Who decides when nobody has.
 const EXPIRED: &str = "expired";
+
+/// What is to be done when a turn ends that a decision has ended: that end is no failure.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AtEnd {
+    mode: Option<Mode>,
+}
 
 /// An answer that is decided and not given.
 #[derive(Debug, Clone)]
@@ -79,7 +86,7 @@ impl Actor {
                 continue;
             };
             match to_answer.answer.give(question, Json::from(to_answer.note)) {
-                Ok(()) => {}
+                Ok(()) => crate::points::passed("answer handed in"),
                 Err(GiveError::Withdrawn) => not_open.push(name),
                 Err(error) => tracing::warn!(session = %self.id, name, %error, "an answer was not given"),
             }
@@ -311,6 +318,7 @@ impl Actor {
             })
         };
         let receipt = self.inner.store.write(Durability::Full, job).await?;
+        crate::points::passed("decision committed");
         self.row = row;
         self.inner.happened();
         Ok(receipt)
@@ -359,12 +367,7 @@ impl Actor {
                     self.step(Input::SendNow(message.id));
                 }
             }
-            After::OnceIdle { mode, .. } => {
-                if let Some(mode) = mode {
-                    self.set_cli_mode(mode);
-                }
-                self.step(Input::ReleaseQueue);
-            }
+            After::OnceIdle { mode, .. } => self.at_end = Some(AtEnd { mode }),
             After::ClearContext { session, .. } => {
                 self.answer_all();
                 self.step(Input::Stop);
@@ -375,6 +378,79 @@ impl Actor {
                 self.step(Input::Resume);
             }
         }
+    }
+
+    /// The turn has ended that a decision wanted ended: the mode changes, and the queue goes on.
+    pub(super) fn turn_over(&mut self) {
+        let Some(AtEnd { mode }) = self.at_end.take() else {
+            return;
+        };
+        if let Some(mode) = mode {
+            self.set_cli_mode(mode);
+        }
+        self.step(Input::ReleaseQueue);
+    }
+
+    /// Plans that were decided, and whose agent ended before it had the answer, are carried out without it.
+    pub(super) async fn plans_without_agent(&mut self) {
+        let session = self.id;
+        let rows = self.inner.store.read(move |it| approvals::unsettled(it, session)).await;
+        let rows = match rows {
+            Ok(rows) => rows,
+            Err(error) => return tracing::warn!(%session, %error, "plans cannot be looked up"),
+        };
+        let is_due = |row: &ApprovalRow| row.kind == Kind::Plan && row.life == Life::Decided;
+        for row in rows.into_iter().filter(is_due) {
+            let (id, name) = (row.id, row.request_id.clone());
+            if let Err(error) = self.plan_without_agent(row).await {
+                self.inner.trouble(self.id, format!("a plan cannot be carried out: {error}"));
+                continue;
+            }
+            self.to_answer.remove(&name);
+            let moves = self.projection.book.happened(&name, Event::CarriedOut);
+            let was_held = !moves.is_empty();
+            for step in moves {
+                self.moved(step);
+            }
+            if !was_held {
+                let outcome = crate::control::approval::Outcome::Ran;
+                self.unsaved.lives.push((id, Life::Settled { outcome }, None));
+            }
+        }
+    }
+
+    async fn plan_without_agent(&mut self, row: ApprovalRow) -> Result<()> {
+        let decided = row.decided.clone();
+        let decided = decided.ok_or_else(|| ControlError::not_now("nobody has decided it"))?;
+        let decide: Decide = serde_json::from_value(decided.decision.clone())
+            .map_err(|error| ControlError::invalid(error.to_string()))?;
+        let stored = plans_of(&self.inner.store, self.id, row.id).await;
+        let asked = approval::asked(&self.question_line(&row)?);
+        let asked = asked.ok_or_else(|| ControlError::not_now("the question cannot be read"))?;
+        let asked = match asked.plan_text() {
+            Some(_) => asked,
+            None => asked.with_plan(stored),
+        };
+        let known = Known {
+            agent: Agent::Gone,
+            ..self.known(&row, now())
+        };
+        let consequence = approval::decide(&asked, &decide, &known)?;
+        let mut of_session = self.row.clone();
+        consequence.apply_to(&mut of_session);
+        let (session, at, by) = (self.id, now(), decided.by.clone());
+        let (after, kept) = (consequence.after.clone(), of_session.clone());
+        self.inner
+            .store
+            .write(Durability::Full, move |it| {
+                store_after(it, session, &kept, &after, at, &by)?;
+                sessions::save(it, &kept)
+            })
+            .await?;
+        self.row = of_session;
+        self.tell_queue().await;
+        self.after(consequence.after).await;
+        Ok(())
     }
 
     /// Denies what nobody has answered in time.
@@ -440,6 +516,9 @@ impl Actor {
                 tracing::warn!(session = %self.id, id = %row.id, "a stored answer cannot be read");
                 continue;
             };
+            if let After::OnceIdle { mode, .. } = consequence.after {
+                self.at_end = Some(AtEnd { mode });
+            }
             if let Some(answer) = consequence.answer {
                 let to_answer = ToAnswer::decided(answer, decided, &row.digest);
                 self.to_answer.insert(row.request_id.clone(), to_answer);
@@ -495,28 +574,7 @@ impl Case {
         if let Some(text) = &self.consequence.edited_plan {
             plans::add(it, session, None, at, &self.decided.by, text)?;
         }
-        let by = &self.decided.by;
-        let front = |messages: &[Message]| {
-            for message in messages.iter().rev() {
-                queue::push_front(it, session, message, at, by)?;
-            }
-            Ok::<_, StoreError>(())
-        };
-        match &self.consequence.after {
-            After::Nothing => {}
-            After::Then { messages }
-            | After::OnceIdle { messages, .. }
-            | After::Resume { messages, .. } => front(messages)?,
-            After::ClearContext {
-                session: fresh,
-                prompt,
-                mode,
-            } => {
-                let row = super::begin::cleared(of_session, *fresh, *mode, at);
-                sessions::insert(it, &row)?;
-                queue::push(it, *fresh, prompt, at, by)?;
-            }
-        }
+        store_after(it, session, of_session, &self.consequence.after, at, &self.decided.by)?;
         let what = crate::control::Happened::Approval {
             approval: self.row.id,
             life: Life::Decided.name().to_owned(),
@@ -524,6 +582,39 @@ impl Case {
         events::add(it, at, Some(session), &what)?;
         Ok(())
     }
+}
+
+/// Stores what follows behind an answer: messages wait, a new session is there. Done again it does nothing.
+fn store_after(
+    it: &Connection,
+    session: SessionId,
+    of_session: &SessionRow,
+    after: &After,
+    at: u64,
+    by: &str,
+) -> std::result::Result<(), StoreError> {
+    match after {
+        After::Nothing => {}
+        After::Then { messages }
+        | After::OnceIdle { messages, .. }
+        | After::Resume { messages, .. } => {
+            for message in messages.iter().rev() {
+                queue::push_front(it, session, message, at, by)?;
+            }
+        }
+        After::ClearContext {
+            session: fresh,
+            prompt,
+            mode,
+        } => {
+            if sessions::find(it, *fresh)?.is_none() {
+                let row = super::begin::cleared(of_session, *fresh, *mode, at);
+                sessions::insert(it, &row)?;
+                queue::push(it, *fresh, prompt, at, by)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn repository_of(rule: &KeptRule) -> Option<String> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_client::Error as ClientError;
+use countersign_journal::Kind;
 use countersign_client::options::Version;
 use countersign_keeper::attach::{self, AttachError, Credentials, Kept, Launch};
 use countersign_keeper::protocol::{Role, Standing};
@@ -92,6 +93,7 @@ impl Actor {
                 seq: approval.seq,
                 kind: approval.kind,
                 tool_use_id: approval.tool_use_id.clone(),
+                agent_id: approval.path.last().and_then(|asker| asker.agent_id.clone()),
                 // A rule's decision counts when the journal has it.
                 life: match by_rule(approval) {
                     true => Life::Open,
@@ -118,6 +120,7 @@ impl Actor {
             agent: None,
             begun: None,
             to_answer: Default::default(),
+            at_end: None,
             undecided: open.iter().filter(|it| by_rule(it)).cloned().collect(),
             effects: Default::default(),
             expiries,
@@ -150,6 +153,7 @@ impl Actor {
         };
         match found {
             Found::Live(_) => {
+                crate::points::passed("agent found");
                 self.inner.found(self.id);
                 self.attach().await;
             }
@@ -157,6 +161,7 @@ impl Actor {
             Found::Ended { .. } | Found::Lost { .. } | Found::Never => {
                 self.catch_up().await;
                 self.gone().await;
+                self.plans_without_agent().await;
                 match found {
                     Found::Ended { generation, exit } => {
                         let stderr = String::new();
@@ -217,6 +222,7 @@ impl Actor {
             let kept = match attach::connect(&dir, &who, PATIENCE, boxed).await {
                 Ok(attachment) => {
                     settle_outbox(&inner, id, attachment.standing()).await;
+                    crate::points::passed("outbox settled");
                     attach::attach(claude, &dir, attachment, None).await
                 }
                 Err(error) => Err(error),
@@ -317,6 +323,7 @@ impl Actor {
             .store
             .write(Durability::Full, move |it| sessions::save(it, &row))
             .await?;
+        crate::points::passed("start stored");
         let desk = self.open_desk(mode).await?;
         let (sender, begun) = tokio::sync::oneshot::channel();
         self.begun = Some(begun);
@@ -507,10 +514,11 @@ async fn start(
     let kept = match attach::launch(claude, keeper, &launch, boxed).await {
         Ok(kept) => kept,
         Err(error) => {
-            let trap = trap_of(&error);
+            let trap = trap_of(&error, &launch.dir, generation);
             return failed(error.to_string(), trap);
         }
     };
+    crate::points::passed("agent launched");
     let amiss = match desk::put_in_force(&kept.session.handle, &wanted).await {
         Ok(found) => found.unmet.iter().map(ToString::to_string).collect(),
         Err(error) => return failed(error.to_string(), None),
@@ -524,11 +532,36 @@ async fn start(
     }
 }
 
-/// How a start that failed would come up.
-fn trap_of(error: &AttachError) -> Option<Begin> {
+/// How a start that failed would come up. An agent that ends before we are in leaves its reason in the journal only.
+fn trap_of(error: &AttachError, dir: &std::path::Path, generation: u32) -> Option<Begin> {
     match error {
+        AttachError::Ended { .. } | AttachError::Over(_) => trap_in_journal(dir, generation),
         AttachError::Client(ClientError::NoSuchSession { .. }) => Some(Begin::NewSameId),
         AttachError::Client(ClientError::SessionIdInUse { .. }) => Some(Begin::NewOtherId),
         _ => None,
+    }
+}
+
+/// What the lines of an agent that did not come up say about it.
+fn trap_in_journal(dir: &std::path::Path, generation: u32) -> Option<Begin> {
+    let mut reader = countersign_journal::Reader::open(dir).ok()?;
+    reader.seek(countersign_journal::Cursor::new(generation, 0)).ok()?;
+    loop {
+        match reader.next_of().ok()? {
+            (of, countersign_journal::Step::Record(record)) if of == generation => {
+                let says = |words: &str| {
+                    memchr::memmem::find(record.payload, words.as_bytes()).is_some()
+                };
+                let is_heard = matches!(record.kind, Kind::Agent | Kind::Stderr | Kind::StderrPiece);
+                if is_heard && says("No conversation found with session ID") {
+                    return Some(Begin::NewSameId);
+                }
+                if is_heard && says("is already in use") {
+                    return Some(Begin::NewOtherId);
+                }
+            }
+            (_, countersign_journal::Step::End) => return None,
+            _ => {}
+        }
     }
 }

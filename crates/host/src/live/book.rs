@@ -11,7 +11,7 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::approval::{Asked, Event, Stage, asked, step};
+use crate::approval::{Asked, Event, Evidence, Stage, asked, evidence, step};
 use crate::control::approval::{Decided, Effect, Kind as Asking, Life};
 use crate::control::{ApprovalId, SessionId};
 
@@ -25,6 +25,8 @@ pub(crate) struct Held {
     pub(crate) seq: u64,
     pub(crate) kind: Asking,
     pub(crate) tool_use_id: Option<String>,
+    /// The sub-agent that asked.
+    pub(crate) agent_id: Option<String>,
     pub(crate) life: Life,
     pub(crate) effect: Option<Effect>,
     /// It was laid before a person.
@@ -87,16 +89,6 @@ struct Cancel {
     request_id: String,
 }
 
-#[derive(Deserialize)]
-struct User {
-    message: Said,
-}
-
-#[derive(Deserialize)]
-struct Said {
-    content: Value,
-}
-
 impl Book {
     /// The book of a session, with what was not over when its rows were last written.
     pub(crate) fn new(
@@ -111,6 +103,11 @@ impl Book {
             note: None,
             interrupts: false,
         }
+    }
+
+    /// The generation whose records are read.
+    pub(crate) fn generation(&self) -> u32 {
+        self.generation
     }
 
     /// The approval that is asked under this name.
@@ -147,7 +144,9 @@ impl Book {
             Kind::Agent if has(line, b"\"control_cancel_request\"") => {
                 self.cancelled(line, &mut moves);
             }
-            Kind::Agent if has(line, b"\"tool_result\"") => self.results(line, &mut moves),
+            Kind::Agent if has(line, b"\"tool_result\"") || has(line, b"\"task_") => {
+                self.proved(line, &mut moves);
+            }
             Kind::Agent if has(line, b"\"result\"") && is_result(line) => self.interrupts = false,
             Kind::Note => self.note = serde_json::from_slice(line).ok(),
             Kind::Host => self.said(record, &mut moves),
@@ -168,6 +167,7 @@ impl Book {
             seq: record.seq,
             kind: asked.kind,
             tool_use_id: asked.tool_use_id.clone(),
+            agent_id: asked.agent_id.clone(),
             life: Life::Open,
             effect: None,
             is_for_person: false,
@@ -193,23 +193,29 @@ impl Book {
         self.advance(&cancel.request_id, event, None, moves);
     }
 
-    /// Results of calls settle what was answered.
-    fn results(&mut self, line: &[u8], moves: &mut Vec<Move>) {
-        let Ok(user) = serde_json::from_slice::<User>(line) else {
-            return;
-        };
-        let blocks = user.message.content.as_array();
-        for block in blocks.into_iter().flatten() {
-            let Some(call) = block["tool_use_id"].as_str() else {
-                continue;
+    /// What a line proves settles what was answered.
+    fn proved(&mut self, line: &[u8], moves: &mut Vec<Move>) {
+        for proof in evidence(line) {
+            let (event, of): (Event, Box<dyn Fn(&Held) -> bool>) = match proof {
+                Evidence::Result {
+                    tool_use_id,
+                    is_error,
+                } => {
+                    let of_call = move |held: &Held| {
+                        held.tool_use_id.as_deref() == Some(&*tool_use_id)
+                            && held.life != Life::Open
+                    };
+                    (Event::ToolResult { is_error }, Box::new(of_call))
+                }
+                Evidence::AgentEnded { agent_id } => {
+                    let of_agent = move |held: &Held| held.agent_id.as_deref() == Some(&*agent_id);
+                    (Event::AskerEnded, Box::new(of_agent))
+                }
             };
-            let is_error = block["is_error"] == true;
-            let of_call = |(_, held): &(&String, &Held)| {
-                held.tool_use_id.as_deref() == Some(call) && held.life != Life::Open
-            };
-            let found = self.held.iter().find(of_call);
-            if let Some(name) = found.map(|(name, _)| name.clone()) {
-                self.advance(&name, Event::ToolResult { is_error }, None, moves);
+            let names = self.held.iter().filter(|(_, held)| of(held));
+            let names: Vec<String> = names.map(|(name, _)| name.clone()).collect();
+            for name in names {
+                self.advance(&name, event, None, moves);
             }
         }
     }

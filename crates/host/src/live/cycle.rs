@@ -103,6 +103,9 @@ impl Actor {
         match step {
             Move::Asked(new) => self.asked(*new),
             Move::Life { id, life, decided } => {
+                if life == Life::Written {
+                    crate::points::passed("answer in the journal");
+                }
                 self.expiries.retain(|(_, name), ()| {
                     self.projection.book.get(name).is_some_and(|held| held.life == Life::Open)
                 });
@@ -126,28 +129,9 @@ impl Actor {
         if asked.kind == Kind::Plan && asked.plan_text().is_none() {
             asked = self.with_plan(asked);
         }
-        let mut row = ApprovalRow {
-            id,
-            session: self.id,
-            generation: self.projection.cursor().generation,
-            seq,
-            request_id: name.clone(),
-            subtype: asked.subtype.clone(),
-            kind: asked.kind,
-            tool: asked.tool.clone(),
-            tool_use_id: asked.tool_use_id.clone(),
-            input: asked.input.clone(),
-            digest: approval::digest(&asked),
-            path: self.projection.family.path(&asked),
-            reason: String::new(),
-            remark: asked.remark.clone(),
-            offers: Vec::new(),
-            life: Life::Open,
-            asked: at,
-            expires: None,
-            decided: None,
-            answer: None,
-        };
+        let generation = self.projection.book.generation();
+        let mut row = ApprovalRow::asked(self.id, generation, seq, at, &asked);
+        row.path = self.projection.family.path(&asked);
         if is_open && self.agent.is_some() {
             self.judge(&mut row, &asked, &line);
         }
@@ -179,10 +163,11 @@ impl Actor {
             Ruling::Ask {
                 because,
                 suggestions,
-                ..
+                edits_would_do,
             } => {
                 row.reason = because.text;
-                row.offers = approval::offers(asked, suggestions, self.version());
+                let offers = approval::offers(asked, suggestions, self.version());
+                row.offers = approval::with_edits(offers, edits_would_do);
                 row.expires = self.inner.settings.expiry.map(|after| row.asked + after);
                 if let Some(at) = row.expires {
                     self.expiries.insert((at, name.clone()), ());

@@ -28,6 +28,7 @@ impl Actor {
         // Not waited for: the journal tells how its turn ends.
         match handle.send(prompt).await {
             Ok(turn) => {
+                crate::points::passed("message handed in");
                 drop(turn);
                 Ok(())
             }

@@ -35,9 +35,9 @@ use agent::News;
 use answers::ToAnswer;
 use begin::Begun;
 pub(crate) use begin::fresh_token;
-pub(crate) use book::{Book, Held};
+pub(crate) use book::{Book, Held, Move};
 pub(crate) use save::Work;
-use project::Projection;
+pub(crate) use project::Projection;
 
 /// So many orders wait for an actor; who gives one more waits.
 const MAILBOX: usize = 64;
@@ -83,6 +83,8 @@ pub(crate) struct Actor {
     pub(crate) begun: Option<oneshot::Receiver<Begun>>,
     /// Answers that are decided and not given, by the name of their question.
     pub(crate) to_answer: HashMap<String, ToAnswer>,
+    /// What is to be done when the turn ends that a decision has ended.
+    pub(crate) at_end: Option<answers::AtEnd>,
     /// What rules decided before an earlier host ended, and the journal does not know.
     pub(crate) undecided: Vec<crate::store::approvals::ApprovalRow>,
     /// What the core wants and is not yet done.
@@ -202,6 +204,7 @@ impl Actor {
         match over {
             Over::Gone(exit) => {
                 self.gone().await;
+                self.plans_without_agent().await;
                 self.step(Input::Gone {
                     generation,
                     exit,

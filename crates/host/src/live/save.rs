@@ -87,7 +87,9 @@ impl Actor {
         row.cut_off = core.is_cut_off();
         row.queue_held = core.queue_held();
         row.generation = row.generation.max(core.generation());
-        row.live = self.agent.is_some() || self.begun.is_some();
+        // One that cannot be reached may run.
+        let may_run = matches!(row.state, State::Unreachable);
+        row.live = self.agent.is_some() || self.begun.is_some() || may_run;
         let told = (row.state.clone(), row.reason.clone());
         let is_news = self.unsaved.told.as_ref() != Some(&told);
         let state = is_news.then(|| Happened::Session {
@@ -112,6 +114,10 @@ impl Actor {
         let job = move |it: &Connection| work.store(it, at);
         match self.inner.store.write(Durability::Normal, job).await {
             Ok(has_events) => {
+                if kept.asked.iter().any(|row| row.life == Life::Open) {
+                    crate::points::passed("question stored");
+                }
+                crate::points::passed("projection stored");
                 self.unsaved.told = Some(told);
                 if has_events {
                     self.inner.happened();

@@ -98,6 +98,7 @@ impl Actor {
             _ => Ok(Did::Done),
         };
         let receipt = self.store_receipt(&cmd, &command, Durability::Full, deed).await?;
+        crate::points::passed("message queued");
         self.tell_queue().await;
         Ok(receipt)
     }
@@ -274,5 +275,6 @@ impl Actor {
             Err(error) => tracing::warn!(session = %self.id, %error, "a turn cannot be counted"),
         }
         self.inner.turn_ended(self.id, ok, self.row.cost_usd);
+        self.turn_over();
     }
 }

@@ -54,7 +54,7 @@ pub fn is_over(spent: f64, budget: Option<f64>) -> bool {
 
 /// A sum that is no number is as good as spent: what cannot be counted is not let run.
 fn is_spent(spent: f64, budget: f64) -> bool {
-    !(spent < budget)
+    spent.is_nan() || spent >= budget
 }
 
 /// What an agent is told as its own limit (`--max-budget-usd`), when its session has cost `spent` before it starts.
@@ -72,9 +72,11 @@ pub fn backstop(budget: f64, spent: f64) -> f64 {
 /// [`ControlError::Invalid`] for what is no amount of dollars above zero.
 pub fn sound(budget: Option<f64>) -> Result<Option<f64>, ControlError> {
     match budget {
-        Some(amount) if !(amount > 0.0 && amount <= MOST) => Err(ControlError::invalid(format!(
-            "a budget is an amount of US dollars above 0 and up to {MOST}, such as 2.50; leave it out for none"
-        ))),
+        Some(amount) if amount.is_nan() || amount <= 0.0 || amount > MOST => {
+            Err(ControlError::invalid(format!(
+                "a budget is an amount of US dollars above 0 and up to {MOST}, such as 2.50; leave it out for none"
+            )))
+        }
         sound => Ok(sound),
     }
 }

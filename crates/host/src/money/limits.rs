@@ -223,7 +223,9 @@ fn in_microseconds(moment: f64) -> Option<u64> {
         moment
     };
     // Nothing before the first second of the epoch, and nothing that a clock cannot show, is a moment.
-    (seconds >= 1.0 && seconds < LARGEST_SECONDS).then_some((seconds * 1e6) as u64)
+    (1.0..LARGEST_SECONDS)
+        .contains(&seconds)
+        .then_some((seconds * 1e6) as u64)
 }
 
 fn named(kind: &str) -> Option<String> {

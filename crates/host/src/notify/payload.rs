@@ -12,8 +12,11 @@ use super::target::Shape;
 pub(super) fn body(job: &Job, shape: Shape, base: Option<&str>) -> Vec<u8> {
     let value = match shape {
         Shape::Full => full(job, base),
-        Shape::Text => json!({"text": text(job, base)}),
-        Shape::Content => json!({"content": text(job, base)}),
+        Shape::Text => json!({"text": text(job, base, escaped)}),
+        Shape::Content => json!({
+            "content": text(job, base, broken_up),
+            "allowed_mentions": {"parse": []},
+        }),
     };
     value.to_string().into_bytes()
 }
@@ -42,7 +45,7 @@ fn full(job: &Job, base: Option<&str>) -> Value {
 }
 
 /// One line for a chat, with the link behind it. What agents and people wrote cannot call others or make links of its own.
-fn text(job: &Job, base: Option<&str>) -> String {
+fn text(job: &Job, base: Option<&str>, quiet: fn(&str) -> String) -> String {
     let mut text = quiet(&job.event.text);
     if job.merged > 0 {
         text.push_str(&format!(" (and {} earlier events)", job.merged));
@@ -54,8 +57,13 @@ fn text(job: &Job, base: Option<&str>) -> String {
     text
 }
 
-/// Chats read `@everyone`, `<!channel>` and links out of plain text.
-fn quiet(text: &str) -> String {
+/// Chats read `@everyone`, `<!channel>` and `<address|words>` out of plain text. A space of no width keeps them from it.
+fn broken_up(text: &str) -> String {
+    text.replace('@', "@\u{200b}").replace('<', "<\u{200b}")
+}
+
+/// The same where markup is written with `<`, and a plain one as `&lt;`.
+fn escaped(text: &str) -> String {
     text.replace('@', "@\u{200b}")
         .replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -143,9 +151,11 @@ mod tests {
         job.event.text = "@everyone <!channel> <https://x.example|y> & z".to_owned();
         for (shape, field) in [(Shape::Text, "text"), (Shape::Content, "content")] {
             let told = read(&job, shape, None);
-            assert_eq!(told.as_object().unwrap().len(), 1);
             let line = told[field].as_str().unwrap();
-            assert!(!line.contains("@e") && !line.contains('<'), "{line}");
+            for call in ["@e", "<!", "<h"] {
+                assert!(!line.contains(call), "{line}");
+            }
+            assert_eq!(told.get("session"), None);
         }
     }
 }

@@ -16,6 +16,9 @@ impl Core {
     pub(super) fn host_began(&mut self) {
         self.is_behind = true;
         self.look = Look::None;
+        for unread in self.unread.iter_mut() {
+            unread.is_doubtful = true;
+        }
         if self.phase == Phase::Waiting {
             self.phase = Phase::Off;
         }
@@ -276,6 +279,7 @@ impl Core {
         self.is_unreachable = false;
         self.is_stalled = false;
         self.makes_room = false;
+        self.is_released = false;
         self.has_worked = false;
         self.look = Look::None;
     }
@@ -306,7 +310,7 @@ impl Core {
 
     /// The queue waits for a person's word, if anything waits in it.
     pub(super) fn hold(&mut self, why: Hold) {
-        if self.queued > 0 {
+        if self.queued > 0 && !self.is_released {
             self.held = Some(why);
         }
     }

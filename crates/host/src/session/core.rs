@@ -155,6 +155,8 @@ pub struct Core {
     /// A message that goes before all others, held or not.
     pub(super) first: Option<MessageId>,
     pub(super) held: Option<Hold>,
+    /// A person let the queue go on while a turn runs: however it ends, nothing is held.
+    pub(super) is_released: bool,
     pub(super) wants_restart: bool,
     pub(super) makes_room: bool,
     pub(super) ending: Option<Ending>,

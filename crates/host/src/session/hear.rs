@@ -167,6 +167,7 @@ impl Core {
             ok: end.ok,
             interrupted,
         });
+        self.is_released = false;
         self.await_unread(now);
         let is_waited_for =
             (self.ending.as_ref()).is_some_and(|ending| ending.step == EndStep::Interrupting);
@@ -239,6 +240,7 @@ impl Core {
         let was_open = self.questions.close(request_id);
         if let (true, true, Some(turn)) = (was_open, ends_turn, &mut self.turn) {
             turn.interrupted.get_or_insert(now);
+            self.hold(Hold::Interrupted);
         }
         // The silence until here was the question's.
         self.silent_from = now;
@@ -328,6 +330,7 @@ impl Core {
             let unread = Unread {
                 id,
                 is_written: true,
+                is_doubtful: false,
             };
             self.unread.open(unread, out);
         }

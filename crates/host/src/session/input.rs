@@ -90,7 +90,7 @@ pub enum Input {
     ForceEnd,
     /// Have an agent go on.
     Resume,
-    /// Let the queue go on.
+    /// Let the queue go on: at once, or when the turn that runs has ended, however it ends.
     ReleaseQueue,
     /// Send this message of the queue at once, into the running turn if there is one.
     SendNow(MessageId),

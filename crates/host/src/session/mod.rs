@@ -9,7 +9,9 @@
 //! with the cursor. A host that begins gives [`Input::HostBegan`] to a restored core, then what the journal holds beyond the
 //! cursor, then [`Input::CaughtUp`]; in between nothing is sent or started. A question counts as a person's until
 //! [`Input::Decided`] says that a rule or a person has decided it, so a rule's verdict is told in the same breath as the
-//! question.
+//! question, before the effects of either are run. An answer that the keeper refuses because the question is not open is told
+//! as [`Fact::Withdrawn`]. The record of an agent's exit says the same as [`Input::Gone`], and comes first; the second of
+//! them does nothing. [`Effect::PutBack`] and [`Effect::GiveUpRoom`] may be said of what is already so.
 
 mod agent;
 mod clock;

@@ -67,6 +67,7 @@ impl Core {
         let unread = Unread {
             id: message,
             is_written: false,
+            is_doubtful: false,
         };
         self.unread.open(unread, out);
         if self.next == Some(message) {

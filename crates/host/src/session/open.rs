@@ -42,6 +42,9 @@ pub(super) struct Unread {
     pub(super) id: MessageId,
     /// It stands in the journal.
     pub(super) is_written: bool,
+    /// A host that has ended was to write it: perhaps it never did.
+    #[serde(default)]
+    pub(super) is_doubtful: bool,
 }
 
 /// Something with a name that can be open.
@@ -101,6 +104,10 @@ impl<T> Open<T> {
 
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
         self.0.iter()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut()
     }
 
     pub(super) fn retain(&mut self, keep: impl FnMut(&T) -> bool) {

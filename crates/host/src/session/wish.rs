@@ -36,6 +36,7 @@ impl Core {
             Input::Resume => self.resume(),
             Input::ReleaseQueue => {
                 self.held = None;
+                self.is_released = self.turn.is_some();
                 if self.phase == Phase::Off && self.queued > 0 {
                     self.resume();
                 }
@@ -51,11 +52,7 @@ impl Core {
     }
 
     fn queue(&mut self, queue: &[MessageId]) {
-        if self.is_behind {
-            // Still in the queue after a crash: it was never taken from it.
-            (self.unread).retain(|unread| unread.is_written || !queue.contains(&unread.id));
-            self.drop_awaited_turn(Outcome::Done);
-        }
+        self.doubt(queue);
         let is_on_its_way = |id: &MessageId| self.unread.iter().any(|unread| unread.id == *id);
         let mut waiting = queue.iter().filter(|id| !is_on_its_way(id));
         self.next = waiting.next().copied();
@@ -69,6 +66,20 @@ impl Core {
         self.first = self.first.filter(|first| queue.contains(first));
     }
 
+    /// What an earlier host was to write and the journal does not know is still in the queue, or is on its way.
+    fn doubt(&mut self, queue: &[MessageId]) {
+        let before = self.unread.iter().count();
+        self.unread.retain(|unread| {
+            unread.is_written || !unread.is_doubtful || !queue.contains(&unread.id)
+        });
+        for unread in self.unread.iter_mut() {
+            unread.is_doubtful = false;
+        }
+        if self.unread.iter().count() < before {
+            self.drop_awaited_turn(Outcome::Done);
+        }
+    }
+
     fn not_sent(&mut self, message: MessageId) {
         if self.unread.close(&message.to_string()) {
             self.held = Some(Hold::NotSent);
@@ -77,6 +88,7 @@ impl Core {
     }
 
     fn interrupt(&mut self, now: u64, out: &mut Vec<Effect>) {
+        self.is_released = false;
         let is_reachable =
             self.phase == Phase::Live && self.ending.is_none() && !self.is_unreachable;
         if is_reachable && self.turn.is_some() {

@@ -59,6 +59,38 @@ pub struct ApprovalRow {
 }
 
 impl ApprovalRow {
+    /// A question as its record has it, before anybody had a say.
+    pub(crate) fn asked(
+        session: SessionId,
+        generation: u32,
+        seq: u64,
+        at: u64,
+        asked: &crate::approval::Asked,
+    ) -> Self {
+        Self {
+            id: ApprovalId::of(session, generation, seq, at),
+            session,
+            generation,
+            seq,
+            request_id: asked.request_id.clone(),
+            subtype: asked.subtype.clone(),
+            kind: asked.kind,
+            tool: asked.tool.clone(),
+            tool_use_id: asked.tool_use_id.clone(),
+            input: asked.input.clone(),
+            digest: crate::approval::digest(asked),
+            path: Vec::new(),
+            reason: String::new(),
+            remark: asked.remark.clone(),
+            offers: Vec::new(),
+            life: Life::Open,
+            asked: at,
+            expires: None,
+            decided: None,
+            answer: None,
+        }
+    }
+
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             id: row.get("id")?,

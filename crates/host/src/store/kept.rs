@@ -43,6 +43,7 @@ impl Outbox for StoredOutbox {
             .write_blocking(Durability::Full, move |connection| {
                 enter(connection, session, generation, last_n, &line)
             });
+        crate::points::passed("line entered");
         entered.map_err(|error| match error {
             StoreError::NoSpace => io::Error::new(io::ErrorKind::StorageFull, error),
             error => io::Error::other(error),

@@ -1,7 +1,7 @@
 //! The trash: what is removed lies here until a person says that it may go.
 //!
 //! Owns the folder `trash` of the data folder: one folder for each thing that was put here, with the thing as `it` and a
-//! file `entry.json` that says where it was and why it went. How a thing gets here from another disk is [`carry`]'s.
+//! file `entry.json` that says where it was and why it went. How a thing gets here from another disk is `carry`'s.
 //! Invariants: a thing is at its old place or whole in the trash, whenever we are killed; names never collide; restoring
 //! never overwrites; nothing is deleted without the word of a person.
 

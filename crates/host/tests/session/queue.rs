@@ -90,6 +90,52 @@ fn a_failed_turn_holds_the_queue() {
 }
 
 #[test]
+fn a_refusal_that_ends_the_turn_holds_the_queue_unless_it_was_let_go_on_before() {
+    let deny = json!({"behavior": "deny", "message": "no", "interrupt": true});
+    for is_released in [false, true] {
+        let mut stage = Stage::running();
+        stage.play([
+            (I(queue(&[2])), "running", &[]),
+            (A(ask("r1", "ExitPlanMode")), "needs_you", &[]),
+        ]);
+        if is_released {
+            stage.play([(I(ReleaseQueue), "needs_you", &[])]);
+        }
+        stage.play([(H(answer("r1", deny.clone())), "running", &[])]);
+        match is_released {
+            true => stage.play([(
+                A(result_aborted(true)),
+                "running",
+                &["turn interrupted", "send 2"],
+            )]),
+            false => stage.play([(A(result_aborted(true)), "idle", &["turn interrupted"])]),
+        }
+        assert_eq!(stage.core.queue_held(), !is_released);
+    }
+}
+
+#[test]
+fn a_queue_that_was_let_go_on_is_held_again_by_the_next_failure_only() {
+    let failed = json!({"type": "result", "subtype": "success", "is_error": true, "result": "API Error: 500"});
+    let mut stage = Stage::running();
+    stage.play([
+        (I(queue(&[2, 3])), "running", &[]),
+        (I(Interrupt), "running", &["interrupt"]),
+        (I(ReleaseQueue), "running", &[]),
+        (
+            A(failed.clone()),
+            "running",
+            &["turn interrupted", "send 2"],
+        ),
+        (I(queue(&[3])), "running", &[]),
+        (A(init()), "running", &[]),
+        (A(replay(2)), "running", &[]),
+        (A(failed), "failed", &["turn failed"]),
+    ]);
+    assert!(stage.core.queue_held());
+}
+
+#[test]
 fn send_now_passes_a_held_queue_and_leaves_the_rest_held() {
     let mut stage = Stage::running();
     stage.play([
@@ -229,10 +275,12 @@ fn after_a_crash_of_the_host_a_message_that_was_not_taken_is_sent_again_and_one_
                 (I(caught_up), "running", &[]),
                 (H(user(1)), "running", &[]),
             ]),
+            // The queue may be told at any time.
             false => stage.play([
-                (I(queue(&[1])), "idle", &[]),
-                (I(attached), "idle", &[]),
-                (I(caught_up), "running", &["send 1"]),
+                (I(attached), "running", &[]),
+                (I(caught_up), "running", &[]),
+                (I(queue(&[1])), "running", &["send 1"]),
+                (I(queue(&[1])), "running", &[]),
             ]),
         }
     }

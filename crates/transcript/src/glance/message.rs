@@ -213,6 +213,9 @@ pub(crate) struct ResultGlance {
     pub(crate) usage: Option<UsageGlance>,
     #[serde(rename = "modelUsage", deserialize_with = "lenient")]
     pub(crate) model_usage: Option<BTreeMap<String, ModelGlance>>,
+    /// What of it came since the last result of the process; not told before 2.1.325.
+    #[serde(deserialize_with = "lenient")]
+    pub(crate) model_usage_since_last_result: Option<BTreeMap<String, ModelGlance>>,
     #[serde(deserialize_with = "lenient")]
     pub(crate) permission_denials: Option<Vec<serde::de::IgnoredAny>>,
     #[serde(deserialize_with = "lenient")]

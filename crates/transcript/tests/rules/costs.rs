@@ -106,6 +106,63 @@ fn a_fresh_start_counts_from_zero_however_large_its_first_turn() {
     );
 }
 
+/// The first result of a process: as [`result`], with what this version says of the turn alone.
+fn first_result(cost: f64, tokens: u64, turn_cost: f64, turn: u64) -> String {
+    let since = format!(
+        r#","model_usage_since_last_result":{{"m":{{"inputTokens":{turn},"outputTokens":{turn},"costUSD":{turn_cost}}}}}}}"#
+    );
+    let line = result(cost, tokens, turn);
+    format!("{}{since}", &line[..line.len() - 1])
+}
+
+#[test]
+fn what_a_fork_or_an_import_has_cost_before_is_not_counted_again() {
+    let mut tape = Tape::new();
+    tape.keeper(&opened(1, "--resume x --fork-session"))
+        .agent(init("2.1.325"))
+        .agent(first_result(5.5, 55, 0.5, 5))
+        .agent(result(6.0, 60, 5));
+    assert_cost(&tape, 1.0, 10);
+    assert_has(&each(&tape, "result")[0], &["cost=0.500000 total=0.500000"]);
+    // Its own next process goes on from there.
+    tape.generation = 2;
+    tape.keeper(&opened(2, "--resume y"))
+        .agent(init("2.1.325"))
+        .agent(first_result(6.5, 65, 0.5, 5));
+    assert_cost(&tape, 1.5, 15);
+}
+
+#[test]
+fn a_fork_whose_first_process_ends_without_a_result_is_still_one() {
+    let mut tape = Tape::new();
+    tape.keeper(&opened(1, "--resume x --fork-session"));
+    tape.generation = 2;
+    tape.keeper(&opened(2, "--resume y"))
+        .agent(init("2.1.325"))
+        .agent(first_result(5.5, 55, 0.5, 5));
+    assert_cost(&tape, 0.5, 5);
+}
+
+#[test]
+fn what_a_lost_turn_of_the_session_itself_has_cost_is_counted() {
+    let mut tape = Tape::new();
+    tape.keeper(&opened(1, "--session-id x"));
+    tape.generation = 2;
+    tape.keeper(&opened(2, "--resume x"))
+        .agent(init("2.1.325"))
+        .agent(first_result(0.8, 8, 0.5, 5));
+    assert_cost(&tape, 0.8, 8);
+}
+
+#[test]
+fn a_fork_of_a_version_that_counts_from_zero_is_counted_whole() {
+    let mut tape = Tape::new();
+    tape.keeper(&opened(1, "--resume x --fork-session"))
+        .agent(init("2.1.62"))
+        .agent(result(0.5, 5, 5));
+    assert_cost(&tape, 0.5, 5);
+}
+
 #[test]
 fn a_total_that_is_no_amount_changes_nothing() {
     let mut tape = Tape::new();

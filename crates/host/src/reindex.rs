@@ -1,0 +1,153 @@
+//! Makes again what derives from journals: the life of approvals, words to search, sums, checkpoints of transcripts.
+//!
+//! Owns the walk over all sessions while no host runs. What people entrusted to us (decisions, queue, rules, names) is left
+//! alone. Invariants: it may be stopped anywhere and run again; a journal that cannot be read is named and passed over.
+
+use std::path::Path;
+
+use crate::control::approval::Life;
+use crate::control::{SessionId, now};
+use crate::folders::Folders;
+use crate::host::HostError;
+use crate::index;
+use crate::live::{Book, Move, Projection};
+use crate::store::approvals::ApprovalRow;
+use crate::store::sessions::SessionRow;
+use crate::store::{
+    Connection, Durability, HostLock, Store, StoreError, approvals, search, sessions, shelf, usage,
+};
+
+/// What was made again.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Reindexed {
+    /// Sessions.
+    pub sessions: u64,
+    /// Sessions that the database did not know.
+    pub adopted: u64,
+    /// Records that were read.
+    pub records: u64,
+    /// Approvals that the journals tell of.
+    pub approvals: u64,
+    /// Approvals that were missing or stood elsewhere in their life.
+    pub mended: u64,
+    /// Sessions whose journal could not be read, and why.
+    pub unreadable: Vec<(SessionId, String)>,
+}
+
+/// Makes again what derives from the journals of a data folder. `told` hears of each session before it is read: which one
+/// it is, of how many.
+///
+/// # Errors
+/// When a host runs on the folder, or the database cannot be used.
+pub fn reindex(
+    data: &Path,
+    mut told: impl FnMut(usize, usize),
+) -> Result<Reindexed, HostError> {
+    let folders = Folders::open(data).map_err(|source| HostError::Folder {
+        path: data.to_owned(),
+        source,
+    })?;
+    let mut lock = HostLock::take(folders.root())?;
+    let (store, _) = Store::take(&mut lock)?;
+    let all = folders.all_sessions().map_err(|source| HostError::Folder {
+        path: folders.sessions(),
+        source,
+    })?;
+    let mut done = Reindexed::default();
+    for (at, id) in all.iter().enumerate() {
+        told(at, all.len());
+        done.sessions += 1;
+        if let Err(why) = one(&store, &folders, *id, &mut done)? {
+            done.unreadable.push((*id, why));
+        }
+    }
+    Ok(done)
+}
+
+fn one(
+    store: &Store,
+    folders: &Folders,
+    id: SessionId,
+    done: &mut Reindexed,
+) -> Result<Result<(), String>, StoreError> {
+    let dir = folders.session(id);
+    let adopted = store.write_blocking(Durability::Full, move |it| {
+        let is_new = sessions::find(it, id)?.is_none();
+        if is_new {
+            sessions::insert(it, &adopted_row(id, &dir))?;
+        }
+        search::remove(it, id)?;
+        usage::clear(it, id)?;
+        shelf::clear(it, id)?;
+        Ok(is_new)
+    })?;
+    done.adopted += u64::from(adopted);
+    let book = Book::new(id, 0, []);
+    let mut projection = Projection::new(
+        &folders.session(id),
+        countersign_journal::Cursor::START,
+        book,
+    );
+    loop {
+        let batch = match projection.take(None, |_| {}) {
+            Ok(batch) => batch,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        done.records += batch.records as u64;
+        let has_more = batch.has_more || batch.rewound.is_some();
+        let generation = projection.cursor().generation;
+        let moves = batch.moves;
+        let (asked, mended) = store.write_blocking(Durability::Normal, move |it| {
+            mend(it, id, generation, moves)
+        })?;
+        done.approvals += asked;
+        done.mended += mended;
+        if !has_more {
+            break;
+        }
+    }
+    let indexed = index::catch_up_blocking(store, folders, id);
+    Ok(indexed.map(drop).map_err(|error| error.to_string()))
+}
+
+/// A session that is known by its folder alone.
+pub(crate) fn adopted_row(id: SessionId, dir: &Path) -> SessionRow {
+    let mut row = SessionRow::new(id, dir.to_owned(), Default::default(), now());
+    row.name = "found again".to_owned();
+    row.origin = Some("found".to_owned());
+    row
+}
+
+/// Brings the rows of approvals in line with what the journal says.
+fn mend(
+    it: &Connection,
+    session: SessionId,
+    generation: u32,
+    moves: Vec<Move>,
+) -> Result<(u64, u64), StoreError> {
+    let (mut asked, mut mended) = (0, 0);
+    for step in moves {
+        match step {
+            Move::Asked(new) => {
+                asked += 1;
+                let row = ApprovalRow::asked(session, generation, new.seq, new.at, &new.asked);
+                mended += u64::from(approvals::insert(it, &row)?);
+            }
+            Move::Life { id, life, decided } => {
+                let mut row = approvals::get(it, id)?;
+                let is_over = |life: &Life| {
+                    matches!(life, Life::Settled { .. } | Life::Withdrawn { .. })
+                };
+                // The journal is read from its beginning: only its last word counts.
+                if row.life == life || (is_over(&row.life) && !is_over(&life)) {
+                    continue;
+                }
+                row.life = life;
+                row.decided = row.decided.take().or(decided);
+                approvals::save(it, &row)?;
+                mended += 1;
+            }
+        }
+    }
+    Ok((asked, mended))
+}
