@@ -104,8 +104,7 @@ impl Desk {
             Mode::HandsOff { until } => Some(TimeBox::begin(until, now, self.up())),
             _ => None,
         };
-        // A person's word holds before the CLI has heard it; that it plans no more is for the CLI to say.
-        self.plans = (mode == Mode::Plan).then_some(true);
+        self.plans = None;
     }
 
     /// The next agent is about to be started: what was granted to this one is over.
@@ -339,13 +338,13 @@ impl Desk {
         call
     }
 
+    /// A person's word holds before the CLI has heard it; that it plans no more is for the CLI to say.
     fn is_planning(&self, cli_mode: Option<&str>) -> bool {
-        let of_cli = || match cli_mode {
-            Some(mode) => mode == "plan",
-            // It has not said yet, and was started in it.
-            None => self.mode == Mode::Plan,
-        };
-        self.plans.unwrap_or_else(of_cli)
+        match (self.plans, self.mode) {
+            (Some(plans), _) => plans,
+            (None, Mode::Plan) => true,
+            (None, _) => cli_mode == Some("plan"),
+        }
     }
 
     fn decide(&mut self, call: &Call, now: u64) -> Verdict {

@@ -10,15 +10,17 @@ use std::time::Duration;
 use countersign_client::Error as ClientError;
 use countersign_journal::Kind;
 use countersign_client::options::Version;
-use countersign_keeper::attach::{self, AttachError, Credentials, Kept, Launch};
+use countersign_keeper::attach::{self, AttachError, Credentials, Kept as KeptAgent, Launch};
 use countersign_keeper::protocol::{Role, Standing};
 use countersign_keeper::{Found, RecoverError};
 
 use super::{Actor, Agent, Book, Held, Projection};
+use crate::approval::Family;
 use crate::control::approval::Life;
 use crate::control::{ControlError, Mode, Result, SessionId, now};
 use crate::desk::{self, Conversation, Desk, Grounds, KeptRule, Reach, Starting, Watching};
 use crate::host::Inner;
+use crate::plan::Tracker;
 use crate::session::{Begin, Core, Input};
 use crate::store::outbox::StoredOutbox;
 use crate::store::sessions::SessionRow;
@@ -27,11 +29,20 @@ use crate::store::{Connection, Durability, approvals, outbox, queue, rules, sess
 /// For a keeper that is there to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// What is known of a session and is stored with the cursor.
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+struct Kept {
+    core: Core,
+    family: Family,
+    plans: Tracker,
+}
+
 /// What came of a start or an attachment.
 pub(crate) enum Begun {
     /// An agent is there.
     There {
-        kept: Box<Kept>,
+        kept: Box<KeptAgent>,
         desk: Box<Desk>,
         watching: Watching,
         /// This host started it.
@@ -78,11 +89,19 @@ impl Actor {
             .read(move |it| Ok((sessions::get(it, id)?, approvals::unsettled(it, id)?)))
             .await?;
         let timing = inner.settings.timing;
-        let mut core: Core = match row.core.is_null() {
-            true => Core::new(begin_of(&row), timing, row.created),
+        let kept = match row.core.is_null() {
+            true => Kept {
+                core: Core::new(begin_of(&row), timing, row.created),
+                ..Kept::default()
+            },
             false => serde_json::from_value(row.core.clone())
                 .map_err(|error| ControlError::invalid(format!("its state is unreadable: {error}")))?,
         };
+        let Kept {
+            mut core,
+            family,
+            plans,
+        } = kept;
         core.set_timing(timing);
         let by_rule = |approval: &approvals::ApprovalRow| {
             approval.life == Life::Decided && approval.answer.is_none()
@@ -110,7 +129,7 @@ impl Actor {
         let expiries = expiring.filter_map(|row| Some(((row.expires?, row.request_id.clone()), ())));
         let expiries = expiries.collect();
         let mut actor = Self {
-            projection: Projection::new(&dir, row.cursor, book),
+            projection: Projection::new(&dir, row.cursor, book).with_family(family),
             inner,
             id,
             row,
@@ -125,13 +144,21 @@ impl Actor {
             effects: Default::default(),
             expiries,
             unsaved: Default::default(),
-            plans: Default::default(),
+            plans,
             going: Default::default(),
             servers: None,
             children: None,
         };
         actor.take_up(&open);
         Ok(actor)
+    }
+
+    /// What is to be stored with the cursor.
+    pub(super) fn kept(&self) -> serde_json::Value {
+        // By reference: what it is made of is not copied.
+        serde_json::json!({
+            "core": self.core, "family": self.projection.family, "plans": self.plans,
+        })
     }
 
     /// Looks what is there: an agent to attach to, one that has ended, or none.
@@ -316,7 +343,7 @@ impl Actor {
         self.row.mode = mode;
         self.row.generation = generation;
         self.row.live = true;
-        self.row.core = serde_json::to_value(&self.core).unwrap_or_default();
+        self.row.core = self.kept();
         self.row.state = self.core.state();
         let row = self.row.clone();
         self.inner

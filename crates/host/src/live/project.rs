@@ -53,6 +53,12 @@ impl Projection {
         }
     }
 
+    /// With what was known of sub-agents before.
+    pub(crate) fn with_family(mut self, family: Family) -> Self {
+        self.family = family;
+        self
+    }
+
     /// The last record that was taken.
     pub(crate) fn cursor(&self) -> Cursor {
         self.cursor

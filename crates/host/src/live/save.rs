@@ -78,9 +78,10 @@ impl Actor {
     }
 
     async fn store(&mut self, at: u64) {
+        let kept = self.kept();
         let core = &self.core;
         let row = &mut self.row;
-        row.core = serde_json::to_value(core).unwrap_or_default();
+        row.core = kept;
         row.state = core.state();
         row.reason = core.reason();
         row.since = core.since();

@@ -35,10 +35,10 @@ impl Core {
                 _ => self.kill(out),
             }
         }
-        if is_due(self.deaf_at()) {
-            if let Some(turn) = &mut self.turn {
-                turn.is_deaf = true;
-            }
+        if is_due(self.deaf_at())
+            && let Some(turn) = &mut self.turn
+        {
+            turn.is_deaf = true;
         }
         if is_due(self.stalls_at()) {
             self.is_stalled = true;

@@ -8,7 +8,7 @@ use countersign_client::options::Version;
 use countersign_client::{Graces, Question};
 use countersign_host::control::Mode;
 use countersign_host::desk::attach;
-use futures_util::future::BoxFuture;
+use futures_core::future::BoxFuture;
 
 use crate::ground::{Ground, NOW};
 

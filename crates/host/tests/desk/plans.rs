@@ -88,8 +88,9 @@ fn a_persons_word_on_planning_holds_until_the_cli_says_more() {
     let make = bash("make");
     desk.set_mode(Mode::Plan, NOW);
     assert_eq!(word(&desk.rule_on(&make, Some("default"), NOW)), "ask");
+    // The CLI tells its mode of before: it has not heard yet.
     desk.mode_told();
-    assert_eq!(word(&desk.rule_on(&make, Some("plan"), NOW)), "ask");
+    assert_eq!(word(&desk.rule_on(&make, Some("default"), NOW)), "ask");
     // Approved, and this version does not say that it has left plan mode.
     desk.set_mode(Mode::Ask, NOW);
     desk.planning(false);

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn rehearsed() -> String {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().unwrap().parent().unwrap();
-    let program: PathBuf = profile.join("examples/rehearsed_agent");
+    let program: PathBuf = profile.join("examples/hosted_agent");
     let how = "`cargo build -p countersign-host --examples` builds it";
     assert!(program.exists(), "{} is missing; {how}", program.display());
     program.to_string_lossy().into_owned()

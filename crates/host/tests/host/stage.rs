@@ -2,6 +2,7 @@
 //!
 //! Owns [`Stage`]. Invariants: agents see nothing of the caller; when a stage is dropped none of its processes runs.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ use tempfile::TempDir;
 pub(crate) const DEADLINE: Duration = Duration::from_secs(40);
 
 /// A program that is built beside the tests.
-fn program(name: &str) -> PathBuf {
+pub(crate) fn program(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().unwrap().parent().unwrap();
     let program = profile.join("examples").join(name);
@@ -30,6 +31,22 @@ fn program(name: &str) -> PathBuf {
         program.display()
     );
     program
+}
+
+/// What the hosts of tests have in common: agents see this environment and nothing else, and are ended soon.
+pub(crate) fn usual(root: &Path, env: Vec<(OsString, OsString)>) -> Settings {
+    let keeper = KeeperCommand {
+        program: program("hosted_keeper"),
+        args: vec!["keeper".into()],
+        env: Vec::new(),
+    };
+    let mut settings = Settings::new(root.join("data"), keeper);
+    settings.agents.inherits = false;
+    settings.agents.env = env;
+    settings.graces.interrupt_ms = 500;
+    settings.graces.stdin_ms = 1_000;
+    settings.graces.terminate_ms = 500;
+    settings
 }
 
 /// A host and everything around it.
@@ -63,19 +80,14 @@ impl Stage {
             file.to_str().unwrap().to_owned(),
         )];
         let env = environment(&places, "/usr/bin:/bin".into(), "http://127.0.0.1:9", &more);
-        let keeper = KeeperCommand {
-            program: program("hosted_keeper"),
-            args: vec!["keeper".into()],
-            env: Vec::new(),
-        };
-        let mut settings = Settings::new(root.path().join("data"), keeper);
-        settings.agents.inherits = false;
-        settings.agents.env = env.unwrap();
+        let mut settings = usual(root.path(), env.unwrap());
         settings.agents.claude = vec![program("hosted_agent").to_str().unwrap().to_owned()];
-        settings.graces.interrupt_ms = 500;
-        settings.graces.stdin_ms = 1_000;
-        settings.graces.terminate_ms = 500;
         change(&mut settings);
+        Self::at(root, settings).await
+    }
+
+    /// A host in this folder.
+    pub(crate) async fn at(root: TempDir, settings: Settings) -> Self {
         let mut stage = Self {
             root,
             host: None,
