@@ -45,6 +45,6 @@ pub use folder::{KeeperJson, is_on_network};
 #[cfg(unix)]
 pub use guard::main;
 #[cfg(unix)]
-pub use recover::{Found, RecoverError, bury, look};
+pub use recover::{Found, RecoverError, bury, kill, look};
 #[cfg(unix)]
 pub use start::{StartError, Started, start};

@@ -107,6 +107,39 @@ pub fn look(dir: &Path) -> Result<Found, RecoverError> {
     })
 }
 
+/// Kills a keeper that holds a session and does not answer; its guard ends everything else. Does nothing to a process that is
+/// not proved to be that keeper. True: it was killed.
+///
+/// # Errors
+/// When it is there and cannot be killed.
+pub fn kill(dir: &Path) -> Result<bool, RecoverError> {
+    let Ok(keeper) = Folder::new(dir).read_keeper_json() else {
+        return Ok(false);
+    };
+    let runs = |pid, started| countersign_process::is_running(pid, started) == Some(true);
+    for (pid, started) in [
+        (keeper.keeper, keeper.started),
+        (keeper.guard, keeper.guard_started),
+    ] {
+        if started == 0 || !keeper.is_of_the_living() || !runs(pid, started) {
+            continue;
+        }
+        let raw = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+        let Some(raw) = raw else {
+            continue;
+        };
+        // Held by a descriptor, so that nobody else can have its number when it is killed.
+        let flags = rustix::process::PidfdFlags::empty();
+        let held = rustix::process::pidfd_open(raw, flags).map_err(io::Error::from)?;
+        if runs(pid, started) {
+            rustix::process::pidfd_send_signal(&held, rustix::process::Signal::KILL)
+                .map_err(io::Error::from)?;
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Ends what a keeper that ended without a word left behind, and says in the journal that it is lost.
 ///
 /// The agent is known by `agent.lock`: if it is free the agent is dead. If it is held, the process that the journal names

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+#[cfg(target_os = "linux")]
 use countersign_process::Marker;
 use serde::Deserialize;
 use serde_json::Value;
@@ -200,6 +201,7 @@ fn terminal(pid: u32) -> Option<Terminal> {
 }
 
 /// Whether a process is the CLI: by its own name, or as a script of an interpreter.
+#[cfg(any(target_os = "linux", test))]
 pub(super) fn is_cli(comm: &str, words: &[String]) -> bool {
     let is_program = |word: &String| {
         let path = Path::new(word);

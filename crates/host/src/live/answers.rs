@@ -17,7 +17,7 @@ use crate::control::{
     now,
 };
 use crate::desk::{Because, KeptRule};
-use crate::session::Input;
+use crate::session::{Fact, Input};
 use crate::store::approvals::ApprovalRow;
 use crate::store::sessions::SessionRow;
 use crate::store::{Connection, Durability, StoreError, approvals, events, plans, queue, receipts, rules, sessions};
@@ -92,6 +92,9 @@ impl Actor {
             }
         }
         for name in not_open {
+            self.step(Input::Fact(Fact::Withdrawn {
+                request_id: name.clone(),
+            }));
             for step in self.projection.book.happened(&name, Event::NotOpen) {
                 self.moved(step);
             }
@@ -381,12 +384,13 @@ impl Actor {
     }
 
     /// The turn has ended that a decision wanted ended: the mode changes, and the queue goes on.
-    pub(super) fn turn_over(&mut self) {
+    pub(super) async fn turn_over(&mut self) {
         let Some(AtEnd { mode }) = self.at_end.take() else {
             return;
         };
         if let Some(mode) = mode {
-            self.set_cli_mode(mode);
+            // Before the next message goes.
+            self.put_into(mode).await;
         }
         self.step(Input::ReleaseQueue);
     }
@@ -508,7 +512,8 @@ impl Actor {
 
     /// Decisions that were stored and did not reach the agent go now; or what they lead to without one.
     pub(super) fn take_up(&mut self, rows: &[ApprovalRow]) {
-        for row in rows.iter().filter(|row| row.life == Life::Decided) {
+        let is_due = |row: &&ApprovalRow| matches!(row.life, Life::Decided | Life::Written);
+        for row in rows.iter().filter(is_due) {
             let (Some(decided), Some(answer)) = (&row.decided, &row.answer) else {
                 continue;
             };
@@ -519,7 +524,7 @@ impl Actor {
             if let After::OnceIdle { mode, .. } = consequence.after {
                 self.at_end = Some(AtEnd { mode });
             }
-            if let Some(answer) = consequence.answer {
+            if let (Some(answer), Life::Decided) = (consequence.answer, &row.life) {
                 let to_answer = ToAnswer::decided(answer, decided, &row.digest);
                 self.to_answer.insert(row.request_id.clone(), to_answer);
             }

@@ -17,7 +17,7 @@ use countersign_keeper::{Found, RecoverError};
 use super::{Actor, Agent, Book, Held, Projection};
 use crate::approval::Family;
 use crate::control::approval::Life;
-use crate::control::{ControlError, Mode, Result, SessionId, now};
+use crate::control::{ControlError, Mode, Result, SessionId, State, now};
 use crate::desk::{self, Conversation, Desk, Grounds, KeptRule, Reach, Starting, Watching};
 use crate::host::Inner;
 use crate::plan::Tracker;
@@ -170,12 +170,11 @@ impl Actor {
             Ok(Ok(found)) => found,
             Ok(Err(error)) => {
                 tracing::warn!(session = %self.id, %error, "a session cannot be recovered");
-                self.step(Input::Unreachable);
-                return;
+                return self.unreachable().await;
             }
             Err(error) => {
                 tracing::warn!(session = %self.id, %error, "a session cannot be looked at");
-                return;
+                return self.unreachable().await;
             }
         };
         match found {
@@ -184,7 +183,7 @@ impl Actor {
                 self.inner.found(self.id);
                 self.attach().await;
             }
-            Found::Unreachable(_) => self.step(Input::Unreachable),
+            Found::Unreachable(_) => self.unreachable().await,
             Found::Ended { .. } | Found::Lost { .. } | Found::Never => {
                 self.catch_up().await;
                 self.gone().await;
@@ -208,6 +207,29 @@ impl Actor {
         }
     }
 
+    /// Nobody answers for the session. Its journal can be read all the same; it is looked again later.
+    async fn unreachable(&mut self) {
+        self.catch_up().await;
+        self.step(Input::Unreachable);
+        self.step(Input::CaughtUp);
+    }
+
+    /// Whether it is to be looked again who answers.
+    pub(super) fn looks_again(&self) -> bool {
+        self.agent.is_none() && self.begun.is_none() && self.core.state() == State::Unreachable
+    }
+
+    /// Ends a keeper that does not answer. What it leaves is found by the next look.
+    pub(super) fn kill(&mut self) {
+        let dir = self.inner.folders.session(self.id);
+        let session = self.id;
+        tokio::task::spawn_blocking(move || match countersign_keeper::kill(&dir) {
+            Ok(true) => {}
+            Ok(false) => tracing::warn!(%session, "there is no keeper that could be killed"),
+            Err(error) => tracing::warn!(%session, %error, "a keeper cannot be killed"),
+        });
+    }
+
     /// Everything that was meant for an agent that has ended waits for the next one.
     pub(super) async fn gone(&mut self) {
         let (session, generation) = (self.id, self.projection.cursor().generation);
@@ -228,7 +250,7 @@ impl Actor {
             Ok(desk) => desk,
             Err(error) => {
                 tracing::warn!(session = %self.id, %error, "the rules of a session cannot be set up");
-                return;
+                return self.unreachable().await;
             }
         };
         let version: Option<Version> = self.row.version.as_ref().and_then(|it| it.parse().ok());

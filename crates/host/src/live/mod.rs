@@ -45,6 +45,9 @@ const MAILBOX: usize = 64;
 /// Without anything to do for so long, an actor without an agent ends.
 const REST: Duration = Duration::from_secs(5);
 
+/// How soon is looked again whether a keeper answers.
+const LOOK_AGAIN: u64 = 2_000_000;
+
 /// What an actor is told.
 #[derive(Debug)]
 pub(crate) enum Order {
@@ -228,6 +231,9 @@ impl Actor {
 
     async fn tick(&mut self) {
         self.expire().await;
+        if self.looks_again() {
+            self.come_in().await;
+        }
         self.step(Input::Tick);
     }
 
@@ -285,10 +291,14 @@ impl Actor {
     }
 
     fn end(&mut self, plan: EndPlan, why: &str) {
-        if let Some(agent) = &self.agent
-            && let Err(error) = agent.attachment.end(plan, why)
-        {
-            tracing::warn!(session = %self.id, %error, "an agent cannot be ended");
+        match &self.agent {
+            Some(agent) => {
+                if let Err(error) = agent.attachment.end(plan, why) {
+                    tracing::warn!(session = %self.id, %error, "an agent cannot be ended");
+                }
+            }
+            None if plan == EndPlan::Kill => self.kill(),
+            None => {}
         }
     }
 
@@ -328,7 +338,8 @@ impl Actor {
     fn wake_in(&self) -> Option<Duration> {
         let expiry = self.expiries.keys().next().map(|(at, _)| *at);
         let unsaved = self.unsaved.due();
-        let at = [self.core.wake_at(), expiry, unsaved];
+        let look = self.looks_again().then(|| now() + LOOK_AGAIN);
+        let at = [self.core.wake_at(), expiry, unsaved, look];
         let at = at.into_iter().flatten().min()?;
         Some(Duration::from_micros(at.saturating_sub(now())))
     }

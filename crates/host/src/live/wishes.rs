@@ -3,7 +3,7 @@
 //! Owns the order of each: what must not be lost is stored together with its receipt, then the core is told, then the
 //! agent. Invariant: the same key does nothing twice.
 
-use countersign_client::PermissionMode;
+use countersign_client::{Handle, PermissionMode};
 
 use super::Actor;
 use crate::control::{
@@ -202,26 +202,42 @@ impl Actor {
 
     /// The mode of the desk at once, that of the CLI by a request. It is verified by what the CLI says next.
     pub(super) fn set_cli_mode(&mut self, mode: Mode) {
-        if let Some(desk) = &mut self.desk {
-            Desk::set_mode(desk, mode, now());
-        }
-        let Some(agent) = &self.agent else {
+        let Some(handle) = self.set_desk_mode(mode) else {
             return;
         };
-        let is_planning = agent.handle.permission_mode().as_deref() == Some("plan");
-        let wants_plan = mode.of_cli() == PermissionMode::Plan;
-        if is_planning == wants_plan {
-            return;
-        }
-        if let Some(desk) = &mut self.desk {
-            desk.planning(wants_plan);
-        }
-        let (handle, inner, id) = (agent.handle.clone(), self.inner.clone(), self.id);
+        let (inner, id) = (self.inner.clone(), self.id);
         tokio::spawn(async move {
             if let Err(error) = handle.set_permission_mode(mode.of_cli()).await {
                 inner.trouble(id, format!("the mode was not taken: {error}"));
             }
         });
+    }
+
+    /// The same, done when it returns.
+    pub(super) async fn put_into(&mut self, mode: Mode) {
+        if let Some(handle) = self.set_desk_mode(mode)
+            && let Err(error) = handle.set_permission_mode(mode.of_cli()).await
+        {
+            let text = format!("the mode was not taken: {error}");
+            self.inner.trouble(self.id, text);
+        }
+    }
+
+    /// The mode of the desk. Gives the agent, if it must be told.
+    fn set_desk_mode(&mut self, mode: Mode) -> Option<Handle> {
+        if let Some(desk) = &mut self.desk {
+            Desk::set_mode(desk, mode, now());
+        }
+        let agent = self.agent.as_ref()?;
+        let is_planning = agent.handle.permission_mode().as_deref() == Some("plan");
+        let wants_plan = mode.of_cli() == PermissionMode::Plan;
+        if is_planning == wants_plan {
+            return None;
+        }
+        if let Some(desk) = &mut self.desk {
+            desk.planning(wants_plan);
+        }
+        Some(agent.handle.clone())
     }
 
     fn set_model(&mut self, model: Option<String>) {
@@ -275,6 +291,6 @@ impl Actor {
             Err(error) => tracing::warn!(session = %self.id, %error, "a turn cannot be counted"),
         }
         self.inner.turn_ended(self.id, ok, self.row.cost_usd);
-        self.turn_over();
+        self.turn_over().await;
     }
 }

@@ -14,8 +14,7 @@ use countersign_testkit::sandbox::{Launch, Patience, RunAs, Sandbox};
 
 use crate::stage::until;
 
-const CONVERSATION: &str = "6f1c2a9e-8a52-4c9b-9a57-2a8f0c1d3e4b";
-const OTHER: &str = "6f1c2a9e-8a52-4c9b-9a57-2a8f0c1d3e4c";
+const OTHER: &str = "7a0d2a9e-8a52-4c9b-9a57-2a8f0c1d3e4c";
 const TALK: &str = "reply always\n  say \"Well.\"\n";
 
 /// Long after anything was written.
@@ -24,8 +23,8 @@ fn later() -> u64 {
     (now.unwrap() + Duration::from_secs(3_600)).as_micros() as u64
 }
 
-/// Started as a terminal starts it: not by a host of ours.
-async fn is_seen_while_it_runs(version: &str, keeps_records: bool) {
+/// Started as a terminal starts it: not by a host of ours. Each has an id of its own, since all processes are looked at.
+async fn is_seen_while_it_runs(version: &str, conversation: &str, keeps_records: bool) {
     let Some(installed) = demand::cli(version) else {
         return;
     };
@@ -34,7 +33,7 @@ async fn is_seen_while_it_runs(version: &str, keeps_records: bool) {
     let model = Server::start(script, Options::default()).await.unwrap();
     let launch = Launch {
         base_url: model.base_url(),
-        flags: ["--session-id", CONVERSATION].map(str::to_owned).into(),
+        flags: ["--session-id", conversation].map(str::to_owned).into(),
         ..Launch::default()
     };
     let ended = Arc::new(AtomicBool::new(false));
@@ -52,10 +51,8 @@ async fn is_seen_while_it_runs(version: &str, keeps_records: bool) {
     let config = sandbox.home().join(".claude");
     let transcripts = Transcripts::at(&config);
     let project = sandbox.project().canonicalize().unwrap();
-    let sign = |conversation: &str, cwd: &Path| {
-        World::look(&config).sign_of(conversation, cwd, 0, later())
-    };
-    let seen = sign(CONVERSATION, &project);
+    let sign = |id: &str, cwd: &Path| World::look(&config).sign_of(id, cwd, 0, later());
+    let seen = sign(conversation, &project);
     if keeps_records {
         assert!(
             matches!(&seen, Some(Sign::Says { version: Some(said), .. }) if said == version),
@@ -67,7 +64,7 @@ async fn is_seen_while_it_runs(version: &str, keeps_records: bool) {
     }
     // What it is at is known of those that tell.
     assert_eq!(sign(OTHER, &project).is_none(), keeps_records);
-    assert_eq!(sign(CONVERSATION, sandbox.root()).is_some(), keeps_records);
+    assert_eq!(sign(conversation, sandbox.root()).is_some(), keeps_records);
 
     until("the transcript", || {
         let listed = transcripts.list_all(&Default::default());
@@ -76,7 +73,7 @@ async fn is_seen_while_it_runs(version: &str, keeps_records: bool) {
     .await;
     let check = |confirmed| {
         let wanted = Wanted {
-            conversation: CONVERSATION,
+            conversation,
             cwd: &project,
             confirmed,
         };
@@ -88,7 +85,7 @@ async fn is_seen_while_it_runs(version: &str, keeps_records: bool) {
     assert!(why.starts_with("Process "), "{why}");
     cli.end(Patience::default()).await.unwrap();
     until("its end to be seen", || {
-        sign(CONVERSATION, &project).is_none()
+        sign(conversation, &project).is_none()
     })
     .await;
     let found = check(true).unwrap();
@@ -98,15 +95,15 @@ async fn is_seen_while_it_runs(version: &str, keeps_records: bool) {
 
 #[tokio::test]
 async fn a_running_2_1_325_is_seen() {
-    is_seen_while_it_runs("2.1.325", true).await;
+    is_seen_while_it_runs("2.1.325", "7a0d2a9e-8a52-4c9b-9a57-2a8f0c1d3e00", true).await;
 }
 
 #[tokio::test]
 async fn a_running_2_1_62_is_seen() {
-    is_seen_while_it_runs("2.1.62", false).await;
+    is_seen_while_it_runs("2.1.62", "7a0d2a9e-8a52-4c9b-9a57-2a8f0c1d3e01", false).await;
 }
 
 #[tokio::test]
 async fn a_running_2_0_75_is_seen() {
-    is_seen_while_it_runs("2.0.75", false).await;
+    is_seen_while_it_runs("2.0.75", "7a0d2a9e-8a52-4c9b-9a57-2a8f0c1d3e02", false).await;
 }

@@ -109,78 +109,80 @@ fn every_recording_leaves_a_session_at_rest_with_a_turn_for_each_result() {
     }
 }
 
+/// Recordings, and the states of their sessions one after the other.
+const WAYS: [(&str, &[&str]); 6] = [
+    (
+        "2.1.325/plain-turn",
+        &["idle", "running", "idle", "running", "idle"],
+    ),
+    (
+        "2.1.325/interrupt-approval",
+        &[
+            "idle",
+            "running",
+            "needs_you",
+            "running",
+            "idle",
+            "running",
+            "idle",
+        ],
+    ),
+    (
+        "2.0.75/interrupt-approval",
+        &[
+            "idle",
+            "running",
+            "needs_you",
+            "running",
+            "idle",
+            "running",
+            "idle",
+        ],
+    ),
+    (
+        "2.1.325/background-agent",
+        &[
+            "idle",
+            "running",
+            "idle",
+            "needs_you",
+            "idle",
+            "running",
+            "idle",
+        ],
+    ),
+    (
+        "2.1.62/background-bash",
+        &[
+            "idle",
+            "running",
+            "needs_you",
+            "running",
+            "idle",
+            "running",
+            "idle",
+        ],
+    ),
+    (
+        "2.1.325/lifecycle",
+        &[
+            "idle",
+            "running",
+            "idle",
+            "running",
+            "needs_you",
+            "running",
+            "idle",
+            "running",
+            "idle",
+        ],
+    ),
+];
+
 #[test]
 fn the_way_of_a_session_through_its_states_is_what_a_person_would_say() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/wire");
-    let ways: [(&str, &[&str]); 6] = [
-        (
-            "2.1.325/plain-turn",
-            &["idle", "running", "idle", "running", "idle"],
-        ),
-        (
-            "2.1.325/interrupt-approval",
-            &[
-                "idle",
-                "running",
-                "needs_you",
-                "running",
-                "idle",
-                "running",
-                "idle",
-            ],
-        ),
-        (
-            "2.0.75/interrupt-approval",
-            &[
-                "idle",
-                "running",
-                "needs_you",
-                "running",
-                "idle",
-                "running",
-                "idle",
-            ],
-        ),
-        (
-            "2.1.325/background-agent",
-            &[
-                "idle",
-                "running",
-                "idle",
-                "needs_you",
-                "idle",
-                "running",
-                "idle",
-            ],
-        ),
-        (
-            "2.1.62/background-bash",
-            &[
-                "idle",
-                "running",
-                "needs_you",
-                "running",
-                "idle",
-                "running",
-                "idle",
-            ],
-        ),
-        (
-            "2.1.325/lifecycle",
-            &[
-                "idle",
-                "running",
-                "idle",
-                "running",
-                "needs_you",
-                "running",
-                "idle",
-                "running",
-                "idle",
-            ],
-        ),
-    ];
-    for (name, way) in ways {
+    for (name, way) in WAYS {
         let played = play(&folder.join(format!("{name}.ndjson")));
         assert_eq!(played.states, way, "{name}");
     }
