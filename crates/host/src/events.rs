@@ -26,7 +26,9 @@ pub(crate) fn follow(
     tokio::spawn(async move {
         loop {
             news.borrow_and_update();
-            let found = store.read(move |it| events::after(it, after, AT_ONCE)).await;
+            let found = store
+                .read(move |it| events::after(it, after, AT_ONCE))
+                .await;
             let found = match found {
                 Ok(found) => found,
                 Err(error) => {

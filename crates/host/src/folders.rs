@@ -37,7 +37,11 @@ impl Folders {
 
     /// The data folder of whoever has these variables: `countersign` in `XDG_DATA_HOME`, else in `.local/share` of the home.
     pub fn of_user(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Option<PathBuf> {
-        let set = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let set = |name: &str| {
+            variable(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+        };
         let data = set("XDG_DATA_HOME").or_else(|| Some(set("HOME")?.join(".local/share")))?;
         Some(data.join("countersign"))
     }

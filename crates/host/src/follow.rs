@@ -127,7 +127,10 @@ impl Follower {
                 Ok(batch) => batch,
                 Err(error) => {
                     let why = format!("the journal cannot be read: {error}");
-                    let told = ControlError::Unavailable { why, retry_ms: 1_000 };
+                    let told = ControlError::Unavailable {
+                        why,
+                        retry_ms: 1_000,
+                    };
                     let _ = to.send(Err(told)).await;
                     return;
                 }
@@ -180,11 +183,19 @@ impl Follower {
             let found = match step {
                 Step::Record(record) => {
                     bytes += record.payload.len();
-                    Found::Record(record.seq, record.at, char::from(record.kind.letter()), record.payload.to_vec())
+                    Found::Record(
+                        record.seq,
+                        record.at,
+                        char::from(record.kind.letter()),
+                        record.payload.to_vec(),
+                    )
                 }
-                Step::Large(large) => {
-                    Found::Large(large.seq, large.at, char::from(large.kind.letter()), large.len)
-                }
+                Step::Large(large) => Found::Large(
+                    large.seq,
+                    large.at,
+                    char::from(large.kind.letter()),
+                    large.len,
+                ),
                 Step::Rewound { to } => Found::Rewound(to),
                 Step::End => {
                     return Ok(Batch {

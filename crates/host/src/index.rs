@@ -44,7 +44,9 @@ pub(crate) async fn catch_up(
     tail: Option<Tail>,
 ) -> Result<Totals> {
     let dir = folders.session(session);
-    let shelved = store.read(move |it| ShelfIn::new(it, session).get(CHECKPOINT).map_err(shelf)).await?;
+    let shelved = store
+        .read(move |it| ShelfIn::new(it, session).get(CHECKPOINT).map_err(shelf))
+        .await?;
     let fold = tokio::task::spawn_blocking(move || read(&dir, shelved, tail));
     let found = match fold.await {
         Ok(Ok(found)) => found,
@@ -64,8 +66,8 @@ pub(crate) fn catch_up_blocking(
     folders: &Folders,
     session: SessionId,
 ) -> Result<Totals> {
-    let shelved = store
-        .read_blocking(|it| ShelfIn::new(it, session).get(CHECKPOINT).map_err(shelf))?;
+    let shelved =
+        store.read_blocking(|it| ShelfIn::new(it, session).get(CHECKPOINT).map_err(shelf))?;
     let found = read(&folders.session(session), shelved, None).map_err(unavailable)?;
     let totals = found.totals.clone();
     store.write_blocking(Durability::Normal, move |it| found.store(it, session))?;
@@ -86,13 +88,15 @@ fn read(
 ) -> std::result::Result<Found, String> {
     let indexer: Option<Indexer> = shelved.and_then(|it| serde_json::from_slice(&it).ok());
     let fold = indexer.and_then(|indexer| Fold::resume(indexer.checkpoint).ok());
-    let mut fold = fold.unwrap_or_else(Fold::new);
+    let mut fold = fold.unwrap_or_default();
     let before = fold.totals().clone();
     let mut entries = Vec::new();
     let mut at = now();
     if dir.join("journal").exists() {
         let mut reader = Reader::open(dir).map_err(|error| error.to_string())?;
-        reader.seek(fold.cursor()).map_err(|error| error.to_string())?;
+        reader
+            .seek(fold.cursor())
+            .map_err(|error| error.to_string())?;
         reader.set_limit(tail);
         loop {
             let (generation, step) = reader.next_of().map_err(|error| error.to_string())?;
@@ -129,7 +133,9 @@ impl Found {
             checkpoint: self.checkpoint,
         };
         let value = serde_json::to_vec(&indexer).unwrap_or_default();
-        ShelfIn::new(it, session).put(CHECKPOINT, &value).map_err(shelf)
+        ShelfIn::new(it, session)
+            .put(CHECKPOINT, &value)
+            .map_err(shelf)
     }
 }
 

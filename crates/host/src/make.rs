@@ -9,10 +9,7 @@ use std::sync::Arc;
 use countersign_client::history::Transcripts;
 
 use crate::control::session::Setup;
-use crate::control::{
-    Command, ControlError, Message, Result, SessionId,
-    now,
-};
+use crate::control::{Command, ControlError, Message, Result, SessionId, now};
 use crate::host::Inner;
 use crate::import::{Importable, Wanted, World};
 use crate::live::fresh_token;
@@ -27,6 +24,8 @@ const NAME: usize = 60;
 pub(crate) struct Made {
     pub(crate) row: SessionRow,
     pub(crate) message: Option<Message>,
+    /// What was allowed for good in that session holds in this one, too.
+    pub(crate) rules_of: Option<SessionId>,
 }
 
 /// Checks and prepares.
@@ -60,6 +59,7 @@ pub(crate) async fn prepare(inner: &Arc<Inner>, command: &Command) -> Result<Mad
             Ok(Made {
                 row,
                 message: new.prompt.clone(),
+                rules_of: None,
             })
         }
         Command::Fork {
@@ -83,6 +83,7 @@ pub(crate) async fn prepare(inner: &Arc<Inner>, command: &Command) -> Result<Mad
             Ok(Made {
                 row,
                 message: message.clone(),
+                rules_of: Some(old.id),
             })
         }
         Command::Import {
@@ -104,7 +105,11 @@ pub(crate) async fn prepare(inner: &Arc<Inner>, command: &Command) -> Result<Mad
             let mut row = made(*id, found.cwd, setup, name);
             row.conversation = Some(conversation.clone());
             row.origin = Some("import".to_owned());
-            Ok(Made { row, message: None })
+            Ok(Made {
+                row,
+                message: None,
+                rules_of: None,
+            })
         }
         _ => Err(ControlError::invalid("this makes no session")),
     }
@@ -145,10 +150,16 @@ async fn import(
     confirmed: bool,
 ) -> Result<Importable> {
     let id = conversation.to_owned();
-    let ours = inner.store.read(move |it| sessions::by_conversation(it, &id)).await?;
+    let ours = inner
+        .store
+        .read(move |it| sessions::by_conversation(it, &id))
+        .await?;
     if let Some(ours) = ours.first() {
         return Err(ControlError::Conflict {
-            first: format!("session {} has this conversation already: resume that one", ours.id),
+            first: format!(
+                "session {} has this conversation already: resume that one",
+                ours.id
+            ),
             holds: None,
         });
     }
@@ -176,7 +187,9 @@ async fn import(
 /// The worktree of a session.
 pub(crate) fn worktree_of(row: &SessionRow) -> Result<Worktree> {
     let Some(tree) = &row.worktree else {
-        return Err(ControlError::not_now("this session has no worktree of its own"));
+        return Err(ControlError::not_now(
+            "this session has no worktree of its own",
+        ));
     };
     serde_json::from_value(tree.clone())
         .map_err(|error| ControlError::invalid(format!("its worktree is unreadable: {error}")))

@@ -41,7 +41,10 @@ pub(crate) async fn recover(inner: &Arc<Inner>) -> Result<(), StoreError> {
 /// Whether something may run in it, or wait.
 async fn needs_a_look(inner: &Arc<Inner>, row: &SessionRow) -> Result<bool, StoreError> {
     let id = row.id;
-    let waits = inner.store.read(move |it| Ok(!queue::ids(it, id)?.is_empty())).await?;
+    let waits = inner
+        .store
+        .read(move |it| Ok(!queue::ids(it, id)?.is_empty()))
+        .await?;
     let is_settled = matches!(
         row.state,
         State::Stopped | State::Failed { .. } | State::Idle { asleep: true, .. }

@@ -39,10 +39,7 @@ pub struct Reindexed {
 ///
 /// # Errors
 /// When a host runs on the folder, or the database cannot be used.
-pub fn reindex(
-    data: &Path,
-    mut told: impl FnMut(usize, usize),
-) -> Result<Reindexed, HostError> {
+pub fn reindex(data: &Path, mut told: impl FnMut(usize, usize)) -> Result<Reindexed, HostError> {
     let folders = Folders::open(data).map_err(|source| HostError::Folder {
         path: data.to_owned(),
         source,
@@ -135,9 +132,8 @@ fn mend(
             }
             Move::Life { id, life, decided } => {
                 let mut row = approvals::get(it, id)?;
-                let is_over = |life: &Life| {
-                    matches!(life, Life::Settled { .. } | Life::Withdrawn { .. })
-                };
+                let is_over =
+                    |life: &Life| matches!(life, Life::Settled { .. } | Life::Withdrawn { .. });
                 // The journal is read from its beginning: only its last word counts.
                 if row.life == life || (is_over(&row.life) && !is_over(&life)) {
                     continue;

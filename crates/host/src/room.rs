@@ -13,6 +13,10 @@ pub(crate) struct Room {
     cap: usize,
     within: BTreeSet<SessionId>,
     line: VecDeque<SessionId>,
+    /// Those who were asked to make room and have not answered.
+    asked: BTreeSet<SessionId>,
+    /// Those who could not, since they last began to be idle.
+    stay: BTreeSet<SessionId>,
 }
 
 impl Room {
@@ -21,6 +25,8 @@ impl Room {
             cap: cap.max(1),
             within: BTreeSet::new(),
             line: VecDeque::new(),
+            asked: BTreeSet::new(),
+            stay: BTreeSet::new(),
         }
     }
 
@@ -49,6 +55,7 @@ impl Room {
     pub(crate) fn leave(&mut self, session: SessionId) -> Vec<SessionId> {
         self.line.retain(|waiting| *waiting != session);
         self.within.remove(&session);
+        self.goes_on(session);
         let mut let_in = Vec::new();
         while self.within.len() < self.cap
             && let Some(next) = self.line.pop_front()
@@ -57,6 +64,35 @@ impl Room {
             let_in.push(next);
         }
         let_in
+    }
+
+    /// Whether anybody waits.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        !self.line.is_empty()
+    }
+
+    /// Who of these, idle for longest first, is to make room: one for each who waits, and nobody twice.
+    pub(crate) fn whom_to_ask(&mut self, idle: &[SessionId]) -> Vec<SessionId> {
+        let missing = self.line.len().saturating_sub(self.asked.len());
+        let is_free = |one: &&SessionId| {
+            self.within.contains(one) && !self.asked.contains(one) && !self.stay.contains(one)
+        };
+        let chosen: Vec<_> = idle.iter().filter(is_free).take(missing).copied().collect();
+        self.asked.extend(&chosen);
+        chosen
+    }
+
+    /// It cannot make room as it stands: another one is to be asked.
+    pub(crate) fn stays(&mut self, session: SessionId) {
+        if self.asked.remove(&session) {
+            self.stay.insert(session);
+        }
+    }
+
+    /// It is at work again, or stands otherwise than when it was asked.
+    pub(crate) fn goes_on(&mut self, session: SessionId) {
+        self.asked.remove(&session);
+        self.stay.remove(&session);
     }
 
     /// How many wait.
@@ -95,6 +131,32 @@ mod tests {
         assert!(!room.ask(session(3)));
         assert_eq!(room.leave(session(1)), [], "two were in");
         assert_eq!(room.leave(session(2)), [session(3)]);
+    }
+
+    #[test]
+    fn as_many_are_asked_to_make_room_as_wait() {
+        let mut room = Room::new(3);
+        let idle = [session(1), session(2), session(3)];
+        assert!(idle.iter().all(|one| room.ask(*one)));
+        assert!(!room.is_waited_for());
+        assert_eq!(room.whom_to_ask(&idle), []);
+        assert!(!room.ask(session(4)));
+        assert_eq!(room.whom_to_ask(&idle), [session(1)]);
+        assert_eq!(room.whom_to_ask(&idle), [], "it was asked already");
+        room.stays(session(1));
+        assert_eq!(room.whom_to_ask(&idle), [session(2)], "the next one is");
+        assert!(!room.ask(session(5)));
+        assert_eq!(room.whom_to_ask(&idle), [session(3)]);
+        assert_eq!(room.leave(session(2)), [session(4)]);
+        room.goes_on(session(3));
+        assert_eq!(
+            room.whom_to_ask(&idle),
+            [session(3)],
+            "one waits, and nobody is asked"
+        );
+        room.goes_on(session(1));
+        room.stays(session(3));
+        assert_eq!(room.whom_to_ask(&idle), [session(1)], "it may be able now");
     }
 
     #[test]

@@ -58,6 +58,9 @@ pub(crate) struct NewApproval {
     pub(crate) line: Vec<u8>,
 }
 
+/// Whether a proof is about an approval.
+type Test = Box<dyn Fn(&Held) -> bool>;
+
 /// The approvals of one session.
 #[derive(Debug)]
 pub(crate) struct Book {
@@ -196,7 +199,7 @@ impl Book {
     /// What a line proves settles what was answered.
     fn proved(&mut self, line: &[u8], moves: &mut Vec<Move>) {
         for proof in evidence(line) {
-            let (event, of): (Event, Box<dyn Fn(&Held) -> bool>) = match proof {
+            let (event, of): (Event, Test) = match proof {
                 Evidence::Result {
                     tool_use_id,
                     is_error,
@@ -302,7 +305,11 @@ impl Book {
     fn make_room(&mut self, moves: &mut Vec<Move>) {
         while self.held.len() >= MOST {
             let answered = |(_, held): &(&String, &Held)| held.life != Life::Open;
-            let oldest = self.held.iter().filter(answered).min_by_key(|(_, held)| held.seq);
+            let oldest = self
+                .held
+                .iter()
+                .filter(answered)
+                .min_by_key(|(_, held)| held.seq);
             let Some(name) = oldest.map(|(name, _)| name.clone()) else {
                 return;
             };

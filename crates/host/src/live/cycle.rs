@@ -80,11 +80,13 @@ impl Actor {
                 row.conversation = seen.conversation.clone().or(row.conversation.take());
                 row.model = seen.model.clone().or(row.model.take());
                 row.version = seen.version.clone().or(row.version.take());
+                self.look_for_servers();
                 if let Some(desk) = &mut self.desk {
                     desk.mode_told();
                 }
                 self.unsaved.changed = true;
             }
+            Fact::ToolBegan { .. } => self.has_called = true,
             Fact::Mode(_) => {
                 if let Some(desk) = &mut self.desk {
                     desk.mode_told();
@@ -107,7 +109,10 @@ impl Actor {
                     crate::points::passed("answer in the journal");
                 }
                 self.expiries.retain(|(_, name), ()| {
-                    self.projection.book.get(name).is_some_and(|held| held.life == Life::Open)
+                    self.projection
+                        .book
+                        .get(name)
+                        .is_some_and(|held| held.life == Life::Open)
                 });
                 self.unsaved.lives.push((id, life, decided));
             }

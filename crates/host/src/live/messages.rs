@@ -86,8 +86,10 @@ fn prompt_of(message: &Message) -> Result<Prompt, String> {
             .map_err(|error| format!("a block of the message cannot be read: {error}"))?;
         prompt = prompt.block(block);
     }
-    Ok(match message.text.is_empty() && !message.blocks.is_empty() {
-        true => prompt,
-        false => prompt.text(&message.text),
-    })
+    Ok(
+        match message.text.is_empty() && !message.blocks.is_empty() {
+            true => prompt,
+            false => prompt.text(&message.text),
+        },
+    )
 }

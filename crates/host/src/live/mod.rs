@@ -9,9 +9,12 @@ mod agent;
 mod answers;
 mod begin;
 mod book;
+mod come;
 mod cycle;
+mod decide;
 mod going;
 mod messages;
+mod plans;
 mod project;
 mod save;
 mod wishes;
@@ -36,8 +39,8 @@ use answers::ToAnswer;
 use begin::Begun;
 pub(crate) use begin::fresh_token;
 pub(crate) use book::{Book, Held, Move};
-pub(crate) use save::Work;
 pub(crate) use project::Projection;
+pub(crate) use save::Work;
 
 /// So many orders wait for an actor; who gives one more waits.
 const MAILBOX: usize = 64;
@@ -104,6 +107,10 @@ pub(crate) struct Actor {
     pub(crate) servers: Option<Vec<u32>>,
     /// What came of a look at the processes below the agent.
     pub(crate) children: Option<oneshot::Receiver<u32>>,
+    /// What ran below it when its first turn began: servers come up late.
+    pub(crate) more_servers: Option<oneshot::Receiver<Vec<u32>>>,
+    /// It has called a tool: what runs below it may be anything from now on.
+    pub(crate) has_called: bool,
 }
 
 /// Starts looking after a session.
@@ -149,7 +156,11 @@ impl Actor {
                 others = awaited(&mut self.children) => {
                     let others = others.unwrap_or(u32::MAX);
                     self.step(Input::Children { others });
+                    if others > 0 {
+                        self.inner.stays(self.id);
+                    }
                 }
+                servers = awaited(&mut self.more_servers) => self.found_servers(servers).await,
                 news = news(&mut self.agent) => self.news(news).await,
                 () = sleep(wake) => self.tick().await,
                 () = sleep(rests.then_some(REST)) => if self.inner.lets_rest(self.id, &orders) {
@@ -170,7 +181,12 @@ impl Actor {
                 let _ = reply.send(done);
             }
             Order::Admitted => self.step(Input::Admitted),
-            Order::MakeRoom => self.step(Input::MakeRoom),
+            Order::MakeRoom => {
+                self.step(Input::MakeRoom);
+                if !self.core.may_sleep() {
+                    self.inner.stays(self.id);
+                }
+            }
             Order::Look | Order::End => {}
             Order::Rules => self.reload_rules().await,
         }
@@ -324,6 +340,32 @@ impl Actor {
             let _ = sender.send(others);
         });
         self.children = Some(receiver);
+    }
+
+    /// A turn begins: what runs below the agent before it has called anything are its servers.
+    pub(crate) fn look_for_servers(&mut self) {
+        let Some(agent) = self.agent.as_ref().filter(|_| self.servers.is_some()) else {
+            return;
+        };
+        if self.has_called || self.more_servers.is_some() {
+            return;
+        }
+        let (sender, receiver) = oneshot::channel();
+        let attachment = Arc::clone(&agent.attachment);
+        tokio::spawn(async move {
+            if let Ok(standing) = attachment.status().await {
+                let _ = sender.send(standing.children.iter().map(|child| child.pid).collect());
+            }
+        });
+        self.more_servers = Some(receiver);
+    }
+
+    async fn found_servers(&mut self, found: Option<Vec<u32>>) {
+        // What was said until then tells whether it has called something meanwhile.
+        self.catch_up().await;
+        if let (Some(found), Some(servers), false) = (found, &mut self.servers, self.has_called) {
+            servers.extend(found);
+        }
     }
 
     async fn send(&mut self, message: MessageId) {

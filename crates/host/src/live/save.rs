@@ -71,7 +71,11 @@ impl Actor {
             }
         }
         // A failure before: not at once again.
-        if self.unsaved.at.is_some_and(|due| due > at && self.unsaved.failed()) {
+        if self
+            .unsaved
+            .at
+            .is_some_and(|due| due > at && self.unsaved.failed())
+        {
             return;
         }
         self.store(at).await;
@@ -122,6 +126,9 @@ impl Actor {
                 self.unsaved.told = Some(told);
                 if has_events {
                     self.inner.happened();
+                }
+                if is_news {
+                    self.inner.stands(self.id);
                 }
                 self.inner.notify(kept);
             }

@@ -6,9 +6,7 @@
 use countersign_client::{Handle, PermissionMode};
 
 use super::Actor;
-use crate::control::{
-    Cmd, Command, ControlError, Did, Mode, Receipt, Result, State, now,
-};
+use crate::control::{Cmd, Command, ControlError, Did, Mode, Receipt, Result, State, now};
 use crate::desk::Desk;
 use crate::money::budget;
 use crate::session::Input;
@@ -25,13 +23,16 @@ impl Actor {
             Command::Start(_) | Command::Fork { .. } | Command::Import { .. } => {
                 // The session is there: this is what it was made for.
                 self.tell_queue().await;
-                self.store_receipt(&cmd, &command, Durability::Normal, |_| Ok(Did::Done)).await
+                self.store_receipt(&cmd, &command, Durability::Normal, |_| Ok(Did::Done))
+                    .await
             }
             Command::Send { .. }
             | Command::EditQueued { .. }
             | Command::MoveQueued { .. }
             | Command::RemoveQueued { .. } => self.queue_wish(cmd, command).await,
-            Command::Rewind { .. } | Command::StopTask { .. } => self.agent_wish(cmd, command).await,
+            Command::Rewind { .. } | Command::StopTask { .. } => {
+                self.agent_wish(cmd, command).await
+            }
             Command::Rename { .. }
             | Command::Archive { .. }
             | Command::Trash { .. }
@@ -66,7 +67,9 @@ impl Actor {
             && message.text.trim().is_empty()
             && message.blocks.is_empty()
         {
-            return Err(ControlError::invalid("the message is empty: write something"));
+            return Err(ControlError::invalid(
+                "the message is empty: write something",
+            ));
         }
         let deed = move |it: &Connection| match wish {
             Command::Send { session, message } => {
@@ -97,7 +100,9 @@ impl Actor {
             }
             _ => Ok(Did::Done),
         };
-        let receipt = self.store_receipt(&cmd, &command, Durability::Full, deed).await?;
+        let receipt = self
+            .store_receipt(&cmd, &command, Durability::Full, deed)
+            .await?;
         crate::points::passed("message queued");
         self.tell_queue().await;
         Ok(receipt)
@@ -126,7 +131,9 @@ impl Actor {
             }
             Ok(Did::Done)
         };
-        let receipt = self.store_receipt(&cmd, &command, Durability::Full, deed).await?;
+        let receipt = self
+            .store_receipt(&cmd, &command, Durability::Full, deed)
+            .await?;
         if matches!(input, Input::Resume) {
             self.step(Input::ReleaseQueue);
         }
@@ -144,7 +151,9 @@ impl Actor {
             sessions::save(it, &stored)?;
             Ok(Did::Done)
         };
-        let receipt = self.store_receipt(&cmd, &command, Durability::Full, deed).await?;
+        let receipt = self
+            .store_receipt(&cmd, &command, Durability::Full, deed)
+            .await?;
         self.row = row;
         self.unsaved.changed = true;
         match command {
@@ -173,7 +182,9 @@ impl Actor {
             Command::Archive { archived, .. } => row.archived = *archived,
             Command::Trash { .. } => {
                 if self.agent.is_some() && !matches!(self.core.state(), State::Idle { .. }) {
-                    return Err(ControlError::not_now("its agent is at work: stop the session first"));
+                    return Err(ControlError::not_now(
+                        "its agent is at work: stop the session first",
+                    ));
                 }
                 row.trashed = Some(now());
             }
@@ -255,7 +266,9 @@ impl Actor {
     /// Wishes that the agent itself fulfils, and whose answer is the receipt.
     async fn agent_wish(&mut self, cmd: Cmd, command: Command) -> Result<Receipt> {
         let Some(agent) = &self.agent else {
-            return Err(ControlError::not_now("no agent is there: resume the session first"));
+            return Err(ControlError::not_now(
+                "no agent is there: resume the session first",
+            ));
         };
         let handle = agent.handle.clone();
         let refused = |error: countersign_client::Error| ControlError::not_now(error.to_string());
@@ -274,7 +287,8 @@ impl Actor {
             }
             _ => Did::Done,
         };
-        self.store_receipt(&cmd, &command, Durability::Normal, move |_| Ok(did)).await
+        self.store_receipt(&cmd, &command, Durability::Normal, move |_| Ok(did))
+            .await
     }
 
     /// A turn ended: it is indexed, and what it cost is counted.

@@ -117,10 +117,8 @@ impl Tracker {
             return;
         };
         for block in line.message.content {
-            let creates = match block.name.as_deref() {
-                Some("Write") => true,
-                Some("Edit" | "MultiEdit") => false,
-                _ => continue,
+            let Some(name) = block.name else {
+                continue;
             };
             let input = block
                 .input
@@ -134,15 +132,32 @@ impl Tracker {
             ) else {
                 continue;
             };
-            if is_plan(&input.file_path, plans) {
-                let named = Named {
-                    call,
-                    speaker: speaker.clone(),
-                    path: input.file_path,
-                    creates,
-                };
-                push(&mut self.under_way, named);
-            }
+            self.begun(&name, &call, speaker.clone(), input.file_path, plans);
+        }
+    }
+
+    /// A call to a tool that writes files was let run. `speaker` is the call that started the sub-agent which made it.
+    pub fn begun(
+        &mut self,
+        tool: &str,
+        call: &str,
+        speaker: Option<String>,
+        path: PathBuf,
+        plans: &Path,
+    ) {
+        let creates = match tool {
+            "Write" => true,
+            "Edit" | "MultiEdit" => false,
+            _ => return,
+        };
+        if is_plan(&path, plans) {
+            let named = Named {
+                call: call.to_owned(),
+                speaker,
+                path,
+                creates,
+            };
+            push(&mut self.under_way, named);
         }
     }
 
@@ -155,22 +170,27 @@ impl Tracker {
             let Some(call) = block.tool_use_id else {
                 continue;
             };
-            let Some(at) = self.under_way.iter().position(|named| named.call == call) else {
-                continue;
-            };
-            let Some(named) = self.under_way.remove(at) else {
-                continue;
-            };
-            let known = self.written.iter().position(|old| old.path == named.path);
-            // Changing a file does not make it this session's.
-            if block.is_error == Some(true) || !(named.creates || known.is_some()) {
-                continue;
-            }
-            if let Some(known) = known {
-                self.written.remove(known);
-            }
-            push(&mut self.written, named);
+            self.ended(&call, block.is_error == Some(true));
         }
+    }
+
+    /// The call has a result.
+    pub fn ended(&mut self, call: &str, is_error: bool) {
+        let Some(at) = self.under_way.iter().position(|named| named.call == call) else {
+            return;
+        };
+        let Some(named) = self.under_way.remove(at) else {
+            return;
+        };
+        let known = self.written.iter().position(|old| old.path == named.path);
+        // Changing a file does not make it this session's.
+        if is_error || !(named.creates || known.is_some()) {
+            return;
+        }
+        if let Some(known) = known {
+            self.written.remove(known);
+        }
+        push(&mut self.written, named);
     }
 
     /// The file that this session's plan stands in, if its lines named one. `speaker` is the call that started the

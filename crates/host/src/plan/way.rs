@@ -267,10 +267,11 @@ impl<'a> Review<'a> {
             None => "Leaving plan mode is approved. Go on.".to_owned(),
         };
         let messages = self.compacted(self.with_said(told));
-        let mut come = self.ending_the_turn(
-            Effect::Allow,
-            "The plan is approved. The conversation is compacted before it goes on.",
-        );
+        let message = match self.choice.compact {
+            true => "The plan is approved. The conversation is compacted before it goes on.",
+            false => "The plan is approved. Another agent carries it out.",
+        };
+        let mut come = self.ending_the_turn(Effect::Allow, message);
         come.mode = Some(mode);
         come.after = self.later(Some(mode), mode, messages);
         Ok(come)

@@ -258,10 +258,9 @@ impl Core {
 
     /// The agent is not there any more. What it has not read goes back to the queue.
     fn leave_agent(&mut self, out: &mut Vec<Effect>) {
-        for message in self.unread.iter().rev() {
-            out.push(Effect::PutBack {
-                message: message.id,
-            });
+        let unread: Vec<_> = self.unread.iter().rev().map(|it| it.id).collect();
+        for message in unread {
+            self.put_back(message, out);
         }
         self.forget_agent();
         self.phase = Phase::Off;

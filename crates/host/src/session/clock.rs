@@ -28,6 +28,7 @@ impl Core {
         if is_due(self.begins_by()) {
             self.unread.clear();
             self.drop_awaited_turn(Outcome::KnownBefore);
+            self.idle_since = now;
         }
         if is_due(self.end_step_by()) {
             match self.ending.as_ref().map(|ending| ending.step) {

@@ -360,7 +360,7 @@ impl Core {
             }
             Fact::Cancelled { .. } => {
                 self.held = Some(Hold::Interrupted);
-                out.push(Effect::PutBack { message: id });
+                self.put_back(id, out);
                 self.drop_awaited_turn(Outcome::Interrupted);
             }
             _ => self.drop_awaited_turn(Outcome::KnownBefore),

@@ -78,8 +78,14 @@ impl Core {
         out.push(Effect::Send { message });
     }
 
+    /// A message waits in the queue again. How the queue stands then is told as after every change.
+    pub(super) fn put_back(&mut self, message: MessageId, out: &mut Vec<Effect>) {
+        self.queued = self.queued.saturating_add(1);
+        out.push(Effect::PutBack { message });
+    }
+
     /// Nothing goes on and nothing waits: the agent could sleep.
-    pub(super) fn may_sleep(&self) -> bool {
+    pub(crate) fn may_sleep(&self) -> bool {
         self.phase == Phase::Live
             && self.can_write()
             && self.turn.is_none()

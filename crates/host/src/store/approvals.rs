@@ -265,6 +265,22 @@ pub fn unsettled(
     some(connection, which, [session])
 }
 
+/// The last calls of a session that were let write a file whose path holds this, oldest first.
+///
+/// # Errors
+/// When the database fails.
+pub fn writes(
+    connection: &Connection,
+    session: SessionId,
+    part: &str,
+) -> Result<Vec<ApprovalRow>, StoreError> {
+    let which = "session = ?1 AND tool IN ('Write', 'Edit', 'MultiEdit') AND life_name IN ('written', 'settled')
+                 AND instr(input, ?2) > 0 ORDER BY asked DESC, id DESC LIMIT 64";
+    let mut rows = some(connection, which, (session, part))?;
+    rows.reverse();
+    Ok(rows)
+}
+
 /// Open approvals whose time is over, oldest first.
 ///
 /// # Errors

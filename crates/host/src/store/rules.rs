@@ -99,6 +99,19 @@ pub fn add(connection: &Connection, rule: &NewRule) -> Result<u64, StoreError> {
     Ok(insert.query_row(values, |row| row.get(0))?)
 }
 
+/// The rules of a session hold in another one from now on, too.
+///
+/// # Errors
+/// When the database fails.
+pub fn inherit(connection: &Connection, from: SessionId, to: SessionId) -> Result<(), StoreError> {
+    let sql = "INSERT INTO rules (scope, session, repository, effect, rule, expires, by, client, at, approval)
+               SELECT scope, ?2, repository, effect, rule, expires, by, client, at, approval
+               FROM rules WHERE scope = ?3 AND session = ?1 ORDER BY id";
+    let mut insert = connection.prepare_cached(sql)?;
+    insert.execute((from, to, Json(Scope::Session)))?;
+    Ok(())
+}
+
 /// The rules that hold for a session in this repository now, oldest first: its own, the repository's, and those that
 /// always hold.
 ///

@@ -263,14 +263,16 @@ pub fn listed(connection: &Connection, id: SessionId) -> Result<Listed, StoreErr
     listed.ok_or_else(|| StoreError::not_found("session", id))
 }
 
-/// The session whose agent has been idle for longest.
+/// The sessions whose agents do nothing, for longest first. Whether one can be put to sleep it knows itself.
 ///
 /// # Errors
 /// When the database fails.
-pub fn longest_idle(connection: &Connection) -> Result<Option<SessionId>, StoreError> {
-    let sql = "SELECT id FROM sessions WHERE live = 1 AND state_name = 'idle' ORDER BY last_activity, id LIMIT 1";
+pub fn idle(connection: &Connection) -> Result<Vec<SessionId>, StoreError> {
+    let sql = "SELECT id FROM sessions WHERE live = 1
+               AND state_name IN ('idle', 'failed', 'not_signed_in', 'paused') ORDER BY last_activity, id";
     let mut sessions = connection.prepare_cached(sql)?;
-    Ok(sessions.query_row([], |row| row.get(0)).optional()?)
+    let ids = sessions.query_map([], |row| row.get(0))?;
+    Ok(ids.collect::<Result<_, _>>()?)
 }
 
 /// All sessions, oldest first; those in the trash, too.

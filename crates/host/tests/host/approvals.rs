@@ -23,7 +23,10 @@ async fn what_is_allowed_runs_once_and_is_settled() {
     stage.decide(&open[0], Decide::allow()).await;
     let settled = stage.until_life(&open[0], "settled").await;
     let decided = settled.decided.unwrap();
-    assert_eq!((decided.by.as_str(), decided.client.as_str()), ("the suite", "test"));
+    assert_eq!(
+        (decided.by.as_str(), decided.client.as_str()),
+        ("the suite", "test")
+    );
     stage.until(id, "idle").await;
     assert_eq!(stage.ran(), ["one"]);
 }
@@ -52,17 +55,34 @@ async fn the_first_decision_holds_and_must_name_what_was_seen() {
     let host = stage.host();
     let stale = decide(Digest::of(b"something else"), Decide::allow());
     let stale = host.execute(Stage::cmd(), stale).await;
-    assert!(matches!(stale, Err(ControlError::Stale { .. })), "{stale:?}");
+    assert!(
+        matches!(stale, Err(ControlError::Stale { .. })),
+        "{stale:?}"
+    );
     let saw = open[0].digest.clone();
     let cmd = Stage::cmd().key("once");
-    let first = host.execute(cmd.clone(), decide(saw.clone(), Decide::deny("No."))).await;
+    let first = host
+        .execute(cmd.clone(), decide(saw.clone(), Decide::deny("No.")))
+        .await;
     let first = first.unwrap();
-    let again = host.execute(cmd.clone(), decide(saw.clone(), Decide::deny("No."))).await;
+    let again = host
+        .execute(cmd.clone(), decide(saw.clone(), Decide::deny("No.")))
+        .await;
     assert_eq!(again, Ok(first), "the same key gives the same receipt");
-    let other = host.execute(cmd, decide(saw.clone(), Decide::allow())).await;
-    assert!(matches!(other, Err(ControlError::KeyReused { .. })), "{other:?}");
-    let second = host.execute(Stage::cmd(), decide(saw, Decide::allow())).await;
-    assert!(matches!(second, Err(ControlError::Conflict { .. })), "{second:?}");
+    let other = host
+        .execute(cmd, decide(saw.clone(), Decide::allow()))
+        .await;
+    assert!(
+        matches!(other, Err(ControlError::KeyReused { .. })),
+        "{other:?}"
+    );
+    let second = host
+        .execute(Stage::cmd(), decide(saw, Decide::allow()))
+        .await;
+    assert!(
+        matches!(second, Err(ControlError::Conflict { .. })),
+        "{second:?}"
+    );
     stage.until(id, "idle").await;
     assert!(stage.ran().is_empty());
 }

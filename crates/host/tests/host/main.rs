@@ -4,6 +4,11 @@
 #![cfg(unix)]
 
 mod approvals;
+mod awake;
+mod heard;
+mod modes;
+mod queue;
 mod recovery;
+mod rooms;
 mod sessions;
 mod stage;

@@ -53,7 +53,10 @@ async fn messages_that_wait_are_sent_one_after_the_other() {
         .iter()
         .map(|words| text.find(words))
         .collect();
-    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{text}");
+    assert!(
+        places.iter().all(Option::is_some) && places.is_sorted(),
+        "{text}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

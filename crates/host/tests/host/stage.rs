@@ -145,6 +145,20 @@ impl Stage {
         id
     }
 
+    /// A session in another folder.
+    pub(crate) async fn start_in(&self, prompt: &str, cwd: PathBuf) -> SessionId {
+        let new = NewSession {
+            id: SessionId::fresh(),
+            prompt: Some(Message::text(prompt)),
+            cwd,
+            setup: Setup::default(),
+            worktree: None,
+        };
+        let id = new.id;
+        self.execute(Command::Start(Box::new(new))).await;
+        id
+    }
+
     pub(crate) fn cmd() -> Cmd {
         Cmd::of("the suite", "test")
     }
@@ -160,7 +174,8 @@ impl Stage {
 
     /// Waits until the session stands so.
     pub(crate) async fn until(&self, id: SessionId, what: &str) -> SessionView {
-        self.until_seen(id, what, |view| view.state.name() == what).await
+        self.until_seen(id, what, |view| view.state.name() == what)
+            .await
     }
 
     pub(crate) async fn until_seen(
@@ -236,7 +251,12 @@ impl Stage {
 
     /// The journal of a session, for a failure.
     pub(crate) fn story(&self, id: SessionId) -> String {
-        let dir = self.settings.agents.data.join("sessions").join(id.to_string());
+        let dir = self
+            .settings
+            .agents
+            .data
+            .join("sessions")
+            .join(id.to_string());
         let mut story = String::new();
         let mut files: Vec<_> = std::fs::read_dir(dir.join("journal"))
             .into_iter()
@@ -261,7 +281,11 @@ impl Stage {
         let own = self.root.path().to_str().unwrap().as_bytes().to_vec();
         let mut found = Vec::new();
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let Some(pid) = entry.file_name().to_str().and_then(|it| it.parse::<i32>().ok()) else {
+            let Some(pid) = entry
+                .file_name()
+                .to_str()
+                .and_then(|it| it.parse::<i32>().ok())
+            else {
                 continue;
             };
             let has = |name: &str| {

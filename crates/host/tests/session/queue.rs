@@ -221,6 +221,18 @@ fn a_message_the_cli_knows_from_before_runs_nothing_and_says_so() {
 }
 
 #[test]
+fn an_agent_whose_awaited_turn_never_came_is_idle_from_then_on_and_no_earlier() {
+    let mut stage = Stage::idle();
+    stage.wait(1000);
+    stage.play([
+        (H(user(1)), "running", &[]),
+        (A(replay(1)), "running", &[]),
+        (Wait(1795), "idle", &[]),
+        (Wait(10), "idle", &["look at children"]),
+    ]);
+}
+
+#[test]
 fn the_cli_s_own_word_that_it_is_idle_ends_a_turn_that_it_began() {
     let mut stage = Stage::idle();
     stage.play([

@@ -180,7 +180,7 @@ fn the_agent_that_has_been_idle_for_longest_is_known() {
     let stage = Stage::new();
     let store = stage.store();
     with_sessions(&store, 1..=4);
-    assert_eq!(read(&store, sessions::longest_idle), None);
+    assert_eq!(read(&store, sessions::idle), []);
     let idle = State::Idle {
         asleep: false,
         background: 0,
@@ -197,7 +197,7 @@ fn the_agent_that_has_been_idle_for_longest_is_known() {
         }
         Ok(())
     });
-    assert_eq!(read(&store, sessions::longest_idle), Some(session_id(3)));
+    assert_eq!(read(&store, sessions::idle)[0], session_id(3));
 }
 
 #[test]

@@ -74,6 +74,7 @@ impl World {
 
     /// Gives an input, and does to the world what it and its effects do.
     fn give(&mut self, input: Input) {
+        let mut moved = matches!(input, Input::Fact(Fact::Written { message: Some(_) }));
         let was_held = self.stage.core.queue_held();
         let releases = matches!(
             input,
@@ -82,7 +83,6 @@ impl World {
         self.way.push(format!("{} {input:?}", self.stage.now));
         self.happens(&input);
         let effects = self.stage.give(input);
-        let mut moved = false;
         for effect in effects {
             self.way.push(format!("    → {effect:?}"));
             if let Effect::Send { message: id } = &effect {
@@ -134,8 +134,13 @@ impl World {
             Input::Fact(Fact::Init(_) | Fact::Reported(Report::Running)) if self.is_heard() => {
                 self.turn = Turn::Yes;
             }
-            Input::Fact(Fact::Written { .. }) if self.is_heard() && self.turn != Turn::Yes => {
-                self.turn = Turn::Awaited;
+            Input::Fact(Fact::Written { message }) => {
+                // A message that stands in the journal is not in the queue.
+                (self.queue)
+                    .retain(|one| message.is_none_or(|id| crate::lines::message(*one) != id));
+                if self.is_heard() && self.turn != Turn::Yes {
+                    self.turn = Turn::Awaited;
+                }
             }
             Input::Fact(Fact::Ended(_) | Fact::Reported(Report::Idle)) if self.is_heard() => {
                 self.turn = Turn::Perhaps;

@@ -1,0 +1,76 @@
+//! Rows as clients see them.
+//!
+//! Owns the two ways from a row to a view. Reads, changes nothing.
+
+use crate::control::approval::Life;
+use crate::control::{ApprovalView, SessionView};
+use crate::store::sessions::Listed;
+use crate::store::{Connection, StoreError, approvals, sessions};
+
+/// A session as a client sees it.
+pub(super) fn view(listed: Listed) -> SessionView {
+    let Listed {
+        row,
+        open_approvals,
+        queued,
+    } = listed;
+    SessionView {
+        id: row.id,
+        name: row.name,
+        cwd: row.cwd,
+        state: row.state,
+        reason: row.reason,
+        since: row.since,
+        cut_off: row.cut_off,
+        mode: row.mode,
+        model: row.model,
+        version: row.version,
+        conversation: row.conversation,
+        generation: row.generation,
+        open_approvals,
+        queued,
+        queue_held: row.queue_held,
+        cost_usd: row.cost_usd,
+        budget_usd: row.setup.budget_usd,
+        created: row.created,
+        last_activity: row.last_activity,
+        parent: row.parent,
+        origin: row.origin,
+        archived: row.archived,
+        trashed: row.trashed,
+        branch: row
+            .worktree
+            .as_ref()
+            .and_then(|worktree| worktree["branch"].as_str().map(str::to_owned)),
+    }
+}
+
+/// An approval as a client sees it.
+pub(super) fn approval_view(
+    it: &Connection,
+    row: approvals::ApprovalRow,
+) -> std::result::Result<ApprovalView, StoreError> {
+    let session = sessions::get(it, row.session)?;
+    let is_live = session.live && session.generation == row.generation;
+    Ok(ApprovalView {
+        id: row.id,
+        session: row.session,
+        session_name: session.name,
+        kind: row.kind,
+        needs_restart: !is_live && row.life == Life::Open,
+        life: row.life,
+        asked: row.asked,
+        record: countersign_journal::Cursor::new(row.generation, row.seq).to_string(),
+        request_id: row.request_id,
+        tool_use_id: row.tool_use_id,
+        tool: row.tool,
+        input: row.input,
+        digest: row.digest,
+        path: row.path,
+        reason: row.reason,
+        remark: row.remark,
+        offers: row.offers,
+        expires: row.expires,
+        decided: row.decided,
+    })
+}

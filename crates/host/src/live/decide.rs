@@ -1,0 +1,395 @@
+//! A person decides: what it comes to is stored as one, then carried out.
+//!
+//! Owns the way from a decision to the database. Invariants: all of a decision is stored, or nothing; what was stored is
+//! carried out, whatever ends in between; a rule that would not allow the call is not made.
+
+use super::Actor;
+use super::cycle::call_of;
+use crate::approval::{self, After, Agent, Consequence, Event, Known};
+use crate::control::approval::{Decided, Life};
+use crate::control::{
+    ApprovalId, Cmd, Command, ControlError, Decide, Did, Digest, Receipt, Result, SessionId, now,
+};
+use crate::desk::KeptRule;
+use crate::session::Input;
+use crate::store::approvals::ApprovalRow;
+use crate::store::sessions::SessionRow;
+use crate::store::{
+    Connection, Durability, StoreError, approvals, events, plans, queue, receipts, rules, sessions,
+};
+
+use super::answers::{AtEnd, ToAnswer, plans_of};
+
+/// A decision, and everything it comes to.
+#[derive(Debug, Clone)]
+pub(super) struct Case {
+    pub(super) row: ApprovalRow,
+    pub(super) saw: Digest,
+    pub(super) decided: Decided,
+    pub(super) consequence: Consequence,
+    pub(super) kept: Vec<(KeptRule, crate::control::approval::Scope)>,
+}
+
+impl Actor {
+    /// A person decides, one approval or all that are alike.
+    pub(super) async fn decide(&mut self, cmd: Cmd, command: Command) -> Result<Receipt> {
+        let (id, saw, decide, alike) = match &command {
+            Command::Decide {
+                approval,
+                saw,
+                decide,
+            } => (*approval, saw.clone(), decide.clone(), false),
+            Command::DecideAlike {
+                approval,
+                saw,
+                decide,
+            } => (*approval, saw.clone(), decide.clone(), true),
+            _ => return Err(ControlError::invalid("this is no decision")),
+        };
+        let digest = receipts::digest(&cmd, &command)?;
+        let mut cases = vec![self.case(id, saw, &decide, &cmd).await?];
+        if alike {
+            self.add_alike(&mut cases, id, &decide, &cmd).await?;
+        }
+        let receipt = self.store_decisions(&cmd, digest, &cases).await?;
+        for case in cases {
+            self.carry_out(case).await;
+        }
+        self.tell_queue().await;
+        self.answer_all();
+        Ok(receipt)
+    }
+
+    /// Reads the question again and makes of the decision what it comes to.
+    async fn case(
+        &mut self,
+        id: ApprovalId,
+        saw: Digest,
+        decide: &Decide,
+        cmd: &Cmd,
+    ) -> Result<Case> {
+        let row = self
+            .inner
+            .store
+            .read(move |it| approvals::get(it, id))
+            .await?;
+        let stored = plans_of(&self.inner.store, self.id, id).await;
+        let line = self.question_line(&row)?;
+        let asked = approval::asked(&line).ok_or_else(|| {
+            ControlError::not_now("the question cannot be read any more: interrupt the turn")
+        })?;
+        let asked = match asked.plan_text() {
+            Some(_) => asked,
+            None => asked.with_plan(stored),
+        };
+        let at = now();
+        let known = self.known(&row, at);
+        let consequence = approval::decide(&asked, decide, &known)?;
+        let kept = self.check(&consequence, &line, at)?;
+        let decided = Decided {
+            effect: consequence.effect,
+            by: cmd.principal.clone(),
+            why: consequence.message.clone(),
+            client: cmd.client.clone(),
+            at,
+            decision: serde_json::to_value(decide).unwrap_or_default(),
+        };
+        Ok(Case {
+            row,
+            saw,
+            decided,
+            consequence,
+            kept,
+        })
+    }
+
+    /// What is known beside the question.
+    pub(super) fn known(&self, row: &ApprovalRow, now: u64) -> Known {
+        // One that is being attached to is there, too.
+        let has_agent = self.agent.is_some() || self.begun.is_some();
+        let is_there = has_agent && row.generation == self.row.generation;
+        Known {
+            approval: row.id,
+            now,
+            version: self.version(),
+            agent: match is_there {
+                true => Agent::Waits,
+                false => Agent::Gone,
+            },
+        }
+    }
+
+    /// The rules that go along would allow the call, and what was changed is forbidden by none.
+    pub(super) fn check(
+        &mut self,
+        consequence: &Consequence,
+        line: &[u8],
+        at: u64,
+    ) -> Result<Vec<(KeptRule, crate::control::approval::Scope)>> {
+        let mode = self.cli_mode();
+        let Some(desk) = &mut self.desk else {
+            return Ok(Vec::new());
+        };
+        let call = call_of(line);
+        if let (Some(call), Some(changed)) = (&call, &consequence.changed) {
+            desk.check_changed(call, changed, mode.as_deref(), at)
+                .map_err(ControlError::invalid)?;
+        }
+        let repository = desk.grounds().repository();
+        let mut kept = Vec::new();
+        for rule in &consequence.rules {
+            let remember = crate::control::approval::Remember {
+                rules: vec![rule.text.clone()],
+                scope: rule.scope,
+                expires: rule.expires,
+                also_cli: false,
+            };
+            let read = KeptRule::remember(&remember, &repository, at)?;
+            kept.extend(read.into_iter().map(|kept| (kept, rule.scope)));
+        }
+        let rules: Vec<KeptRule> = kept.iter().map(|(rule, _)| rule.clone()).collect();
+        if let (Some(call), false) = (&call, rules.is_empty())
+            && !desk.would_allow(&rules, call, mode.as_deref(), at)?
+        {
+            let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
+            return Err(ControlError::invalid(format!(
+                "`{}` would not allow this call: nothing was decided",
+                texts.join("` and `")
+            )));
+        }
+        Ok(kept)
+    }
+
+    async fn add_alike(
+        &mut self,
+        cases: &mut Vec<Case>,
+        id: ApprovalId,
+        decide: &Decide,
+        cmd: &Cmd,
+    ) -> Result<()> {
+        let others = approval::for_the_others(decide)?;
+        let found = self
+            .inner
+            .store
+            .read(move |it| approvals::alike(it, id))
+            .await?;
+        let Some(first) = approval::asked(&self.question_line(&cases[0].row)?) else {
+            return Ok(());
+        };
+        for row in found.into_iter().filter(|row| row.id != id) {
+            let line = self.question_line(&row)?;
+            let is_alike = approval::asked(&line)
+                .is_some_and(|asked| approval::are_alike(&first, &asked, decide));
+            if is_alike {
+                let saw = row.digest.clone();
+                cases.push(self.case(row.id, saw, &others, cmd).await?);
+            }
+        }
+        Ok(())
+    }
+
+    /// All of it, or nothing.
+    async fn store_decisions(
+        &mut self,
+        cmd: &Cmd,
+        digest: Digest,
+        cases: &[Case],
+    ) -> Result<Receipt> {
+        let (session, at, key) = (self.id, now(), cmd.key.clone());
+        let cases: Vec<Case> = cases.to_vec();
+        let mut row = self.row.clone();
+        for case in &cases {
+            case.consequence.apply_to(&mut row);
+        }
+        let stored = row.clone();
+        let job = move |it: &Connection| {
+            receipts::once(it, &key, &digest, at, |it| {
+                let mut begun = None;
+                for case in &cases {
+                    case.store(it, session, &stored)?;
+                    if let After::ClearContext { session, .. } = &case.consequence.after {
+                        begun = Some(*session);
+                    }
+                }
+                sessions::save(it, &stored)?;
+                Ok(Did::Decided {
+                    approvals: cases.iter().map(|case| case.row.id).collect(),
+                    session: begun,
+                })
+            })
+        };
+        let receipt = self.inner.store.write(Durability::Full, job).await?;
+        crate::points::passed("decision committed");
+        self.row = row;
+        self.inner.happened();
+        Ok(receipt)
+    }
+
+    /// What a stored decision leads to, now.
+    pub(super) async fn carry_out(&mut self, case: Case) {
+        let Case {
+            row,
+            decided,
+            consequence,
+            kept,
+            ..
+        } = case;
+        let is_wider = |(rule, _): &(KeptRule, _)| rule.reach != crate::desk::Reach::Session;
+        let reaches_others = kept.iter().any(is_wider);
+        if let Some(desk) = &mut self.desk {
+            desk.add_rules(kept.into_iter().map(|(rule, _)| rule).collect());
+            desk.add_dirs(consequence.add_dirs.iter().map(Into::into));
+            if let Some(mode) = consequence.mode {
+                desk.set_mode(mode, now());
+            }
+        }
+        for step in self
+            .projection
+            .book
+            .happened(&row.request_id, Event::Decided)
+        {
+            self.moved(step);
+        }
+        let has_answer = consequence.answer.is_some();
+        if let Some(answer) = consequence.answer {
+            let to_answer = ToAnswer::decided(answer, &decided, &row.digest);
+            self.to_answer.insert(row.request_id.clone(), to_answer);
+        }
+        self.step(Input::Decided {
+            request_id: row.request_id.clone(),
+        });
+        self.inner.rules_changed(self.id, reaches_others);
+        self.after(consequence.after).await;
+        if !has_answer {
+            self.carried_out(&row, decided.effect);
+        }
+    }
+
+    /// What follows behind the answer. All of it is stored: messages wait, the new session is there.
+    pub(super) async fn after(&mut self, after: After) {
+        match after {
+            After::Nothing => {}
+            After::Then { messages } => {
+                self.answer_all();
+                for message in messages {
+                    self.tell_queue().await;
+                    self.step(Input::SendNow(message.id));
+                }
+            }
+            After::OnceIdle { mode, .. } => self.at_end = Some(AtEnd { mode }),
+            After::ClearContext { session, .. } => {
+                self.answer_all();
+                self.step(Input::Stop);
+                self.inner.look_after(session).await;
+            }
+            After::Resume { .. } => {
+                self.step(Input::ReleaseQueue);
+                self.step(Input::Resume);
+            }
+        }
+    }
+}
+
+impl Case {
+    pub(super) fn store(
+        &self,
+        it: &Connection,
+        session: crate::control::SessionId,
+        of_session: &SessionRow,
+    ) -> std::result::Result<(), StoreError> {
+        let at = self.decided.at;
+        let answer = serde_json::to_value(&self.consequence).unwrap_or_default();
+        approvals::decide(it, self.row.id, &self.saw, &self.decided, Some(&answer))?;
+        for (rule, scope) in &self.kept {
+            rules::add(
+                it,
+                &rules::NewRule {
+                    scope: *scope,
+                    session: (*scope == crate::control::approval::Scope::Session)
+                        .then_some(session),
+                    repository: repository_of(rule),
+                    effect: crate::control::approval::Effect::Allow,
+                    rule: rule.text.clone(),
+                    expires: rule.expires,
+                    by: self.decided.by.clone(),
+                    client: self.decided.client.clone(),
+                    at,
+                    approval: Some(self.row.id),
+                },
+            )?;
+        }
+        if let Some(text) = &self.consequence.edited_plan {
+            plans::add(it, session, None, at, &self.decided.by, text)?;
+        }
+        store_after(
+            it,
+            session,
+            of_session,
+            &self.consequence.after,
+            at,
+            &self.decided.by,
+        )?;
+        let what = crate::control::Happened::Approval {
+            approval: self.row.id,
+            life: Life::Decided.name().to_owned(),
+        };
+        events::add(it, at, Some(session), &what)?;
+        Ok(())
+    }
+}
+
+/// Stores what follows behind an answer: messages wait, a new session is there. Done again it does nothing.
+pub(super) fn store_after(
+    it: &Connection,
+    session: SessionId,
+    of_session: &SessionRow,
+    after: &After,
+    at: u64,
+    by: &str,
+) -> std::result::Result<(), StoreError> {
+    match after {
+        After::Nothing => {}
+        After::Then { messages }
+        | After::OnceIdle { messages, .. }
+        | After::Resume { messages, .. } => {
+            for message in messages.iter().rev() {
+                queue::push_front(it, session, message, at, by)?;
+            }
+        }
+        After::ClearContext {
+            session: fresh,
+            prompt,
+            mode,
+        } => {
+            if sessions::find(it, *fresh)?.is_none() {
+                let row = super::begin::cleared(of_session, *fresh, *mode, at);
+                sessions::insert(it, &row)?;
+                queue::push(it, *fresh, prompt, at, by)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn repository_of(rule: &KeptRule) -> Option<String> {
+    match &rule.reach {
+        crate::desk::Reach::Repository(folder) => folder.to_str().map(str::to_owned),
+        _ => None,
+    }
+}
+
+impl Consequence {
+    /// What a decision changes about its session.
+    pub(super) fn apply_to(&self, row: &mut SessionRow) {
+        let mode = match &self.after {
+            After::OnceIdle { mode, .. } => *mode,
+            After::Resume { mode, .. } => Some(*mode),
+            _ => None,
+        };
+        if let Some(mode) = self.mode.or(mode) {
+            row.mode = mode;
+        }
+        let dirs = self.add_dirs.iter().map(Into::into);
+        row.setup.add_dirs.extend(dirs);
+    }
+}

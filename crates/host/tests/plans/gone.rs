@@ -1,0 +1,134 @@
+//! Plans whose agent has gone, and plans that a host leaves to the next one.
+
+use countersign_host::control::approval::{PlanDecision, Way};
+use countersign_host::control::{Command, Decide, Did, Mode, SessionId};
+
+use crate::script::Script;
+use crate::stage::{Cli, Stage, way};
+
+pub(crate) async fn an_agent_that_has_gone_is_resumed_by_the_decision(cli: Cli) {
+    let plans = ["# A\n\n1. Dig\n", "# B\n\n1. Fill\n", "# C\n\n1. Rake\n"];
+    let script = Script::default().plan(plans[0]).plan(plans[1]);
+    let script = script.write("edits.txt").say("Done.");
+    let script = script.plan(plans[2]).write("manual.txt").say("Done again.");
+    let stage = Stage::new(cli, &script).await;
+    let id = stage.planning("Plan the garden").await;
+
+    let plan = stage.presented(id, plans[0]).await;
+    let plan = stage.kill(&plan).await;
+    let feedback = Some("Fill it.".to_owned());
+    stage
+        .go(
+            &plan,
+            PlanDecision {
+                feedback,
+                ..way(Way::KeepPlanning)
+            },
+        )
+        .await;
+    let plan = stage.presented(id, plans[1]).await;
+    assert_eq!(last_of(&stage, id), (2, "plan".to_owned()));
+    said_last(&stage, id, "Fill it.");
+
+    let plan = stage.kill(&plan).await;
+    stage.go(&plan, way(Way::AcceptEdits)).await;
+    stage.until_life(&plan, "settled").await;
+    let view = stage.rests(id, 1).await;
+    assert_eq!(
+        (view.mode, view.generation),
+        (Mode::Edits, 3),
+        "{}",
+        stage.story(id)
+    );
+    assert_eq!(last_of(&stage, id), (3, "default".to_owned()));
+    said_last(&stage, id, "1. Fill");
+    assert!(stage.file("edits.txt").exists());
+
+    let mode = Mode::Plan;
+    stage.execute(Command::SetMode { session: id, mode }).await;
+    stage.send(id, "Now plan the raking").await;
+    let plan = stage.presented(id, plans[2]).await;
+    let plan = stage.kill(&plan).await;
+    stage.go(&plan, way(Way::Manual)).await;
+    let edit = stage.asked(id, "Write").await;
+    assert_eq!(last_of(&stage, id), (4, "default".to_owned()));
+    said_last(&stage, id, "1. Rake");
+    stage.decide(&edit, Decide::allow()).await;
+    let view = stage.rests(id, 2).await;
+    assert_eq!((view.mode, view.open_approvals), (Mode::Ask, 0));
+    assert!(stage.file("manual.txt").exists());
+}
+
+fn last_of(stage: &Stage, id: SessionId) -> (u32, String) {
+    stage.modes(id).pop().unwrap()
+}
+
+fn said_last(stage: &Stage, id: SessionId, words: &str) {
+    let messages = stage.messages(id);
+    let last = messages.last().unwrap().to_string();
+    assert!(last.contains(words), "{messages:?}");
+}
+
+pub(crate) async fn a_plan_of_an_agent_that_has_gone_begins_a_fresh_conversation(cli: Cli) {
+    let plan = "# Plan\n\n1. Write note.txt\n";
+    let script = Script::default().plan(plan).within("Carry out this plan");
+    let script = script.write("note.txt").say("Done.");
+    let stage = Stage::new(cli, &script).await;
+    let old = stage.planning("Plan the garden").await;
+    let asked = stage.presented(old, plan).await;
+    let asked = stage.kill(&asked).await;
+    let receipt = stage.go(&asked, way(Way::ClearContext)).await;
+    let Did::Decided {
+        session: Some(new), ..
+    } = receipt.did
+    else {
+        panic!("{receipt:?}");
+    };
+    let view = stage.rests(new, 1).await;
+    assert_eq!((view.parent, view.mode), (Some(old), Mode::Edits));
+    assert_eq!(stage.mode_of_cli(new), "default");
+    assert!(stage.file("note.txt").exists(), "{}", stage.story(new));
+    stage.until_life(&asked, "settled").await;
+    let old = stage.view(old).await;
+    assert_eq!(
+        (old.generation, old.open_approvals),
+        (1, 0),
+        "nobody was started there"
+    );
+}
+
+pub(crate) async fn a_plan_outlives_the_host_that_was_asked(cli: Cli) {
+    let plans = ["# A\n\n1. Dig\n", "# B\n\n1. Fill\n"];
+    let script = Script::default().plan(plans[0]).plan(plans[1]);
+    let script = script.write("note.txt").say("Done.").say("Still here.");
+    let mut stage = Stage::new(cli, &script).await;
+    let id = stage.planning("Plan the garden").await;
+    let before = stage.presented(id, plans[0]).await;
+    stage.restart().await;
+    let after = stage.presented(id, plans[0]).await;
+    assert_eq!((after.id, &after.digest), (before.id, &before.digest));
+    assert!(!after.needs_restart);
+    let feedback = Some("Fill it.".to_owned());
+    stage
+        .go(
+            &after,
+            PlanDecision {
+                feedback,
+                ..way(Way::KeepPlanning)
+            },
+        )
+        .await;
+    // The plan file is known to be this session's own, although another host saw it written.
+    let second = stage.presented(id, plans[1]).await;
+    stage.restart().await;
+    stage.go(&second, way(Way::AcceptEdits)).await;
+    let view = stage.rests(id, 1).await;
+    assert_eq!(
+        (view.mode, view.generation),
+        (Mode::Edits, 1),
+        "the same agent went on"
+    );
+    assert!(stage.file("note.txt").exists());
+    assert_eq!(stage.mode_of_next_turn(id).await, "default");
+    assert_eq!(stage.versions(id).await.len(), 2);
+}

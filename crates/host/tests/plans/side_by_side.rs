@@ -1,0 +1,88 @@
+//! Two sessions in one home and one folder, both planning.
+
+use countersign_host::control::approval::{PlanDecision, Remember, Scope, Way};
+use countersign_host::control::{Decide, Mode, SessionId};
+
+use crate::script::Script;
+use crate::stage::{Cli, Stage, way};
+
+const ALPHA: &str = "# Alpha\n\n1. Dig\n";
+const BETA: &str = "# Beta\n\n1. Fill\n";
+
+pub(crate) async fn two_sessions_that_plan_in_one_folder_share_nothing(cli: Cli) {
+    let one = |script: Script, name: &str, plan: &str| {
+        let script = script
+            .within(name)
+            .plan_with_wishes(plan, &["run the tests"]);
+        let script = script.write(&format!("{name}.txt"));
+        script.bash("touch ran").say("Done.").say("Still here.")
+    };
+    let script = one(Script::default(), "alpha", ALPHA);
+    let stage = Stage::new(cli, &one(script, "beta", BETA)).await;
+    let (alpha, beta) = tokio::join!(stage.planning("Plan alpha"), stage.planning("Plan beta"));
+    let of_alpha = stage.presented(alpha, ALPHA).await;
+    let of_beta = stage.presented(beta, BETA).await;
+    assert_eq!(stage.plan_files().len(), 2, "{:?}", stage.plan_files());
+
+    let ticked = PlanDecision {
+        allowed_prompts: vec![0],
+        ..way(Way::AcceptEdits)
+    };
+    stage.go(&of_alpha, ticked).await;
+    let call = stage.asked(alpha, "Bash").await;
+    assert!(
+        stage.file("alpha.txt").exists(),
+        "edits are accepted in the one"
+    );
+    let remember = Remember {
+        rules: vec!["Bash(touch ran)".to_owned()],
+        scope: Scope::Session,
+        expires: None,
+        also_cli: false,
+    };
+    let always = Decide::Allow {
+        updated_input: None,
+        remember: Some(remember),
+        mode: None,
+        add_dirs: Vec::new(),
+    };
+    stage.decide(&call, always).await;
+    stage.rests(alpha, 1).await;
+
+    // Nothing of that shows in the other one.
+    let waiting = stage.presented(beta, BETA).await;
+    assert_eq!((waiting.id, &waiting.digest), (of_beta.id, &of_beta.digest));
+    assert_eq!(stage.view(beta).await.mode, Mode::Plan);
+    assert_eq!(stage.mode_of_cli(beta), "plan");
+    stage.go(&of_beta, way(Way::Manual)).await;
+    let edit = stage.asked(beta, "Write").await;
+    stage.decide(&edit, Decide::allow()).await;
+    let call = stage.asked(beta, "Bash").await;
+    stage.decide(&call, Decide::deny("Not here.")).await;
+    stage.rests(beta, 1).await;
+
+    assert_eq!(stage.mode_of_next_turn(alpha).await, "default");
+    assert_eq!(stage.mode_of_next_turn(beta).await, "default");
+    let (a, b) = (stage.view(alpha).await, stage.view(beta).await);
+    assert_eq!((a.mode, b.mode), (Mode::Edits, Mode::Ask));
+    assert_ne!(a.conversation, b.conversation);
+    for (id, own, other) in [(alpha, ALPHA, "Beta"), (beta, BETA, "Alpha")] {
+        let versions = stage.versions(id).await;
+        let texts: Vec<&str> = versions.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(texts, [own]);
+        let story = everything(&stage, id);
+        assert!(
+            !story.contains(other) && !story.contains(&other.to_lowercase()),
+            "{story}"
+        );
+    }
+    assert!(everything(&stage, alpha).contains("prompt: run the tests"));
+    assert!(!everything(&stage, beta).contains("prompt: run the tests"));
+}
+
+/// All that crossed between a host and an agent.
+fn everything(stage: &Stage, id: SessionId) -> String {
+    let lines = stage.journal(id);
+    let lines = lines.iter().map(|line| line.value.to_string() + "\n");
+    lines.collect()
+}
