@@ -137,9 +137,11 @@ impl Host {
     ///
     /// # Errors
     /// When another host has the folder, or the database cannot be used.
-    pub async fn open(settings: Settings) -> Result<Self, HostError> {
+    pub async fn open(mut settings: Settings) -> Result<Self, HostError> {
         let path = settings.agents.data.clone();
         let folders = Folders::open(&path).map_err(|source| HostError::Folder { path, source })?;
+        settings.agents.data = folders.root().to_owned();
+        settings.agents.worktrees = folders.worktrees();
         let opened = tokio::task::spawn_blocking({
             let root = folders.root().to_owned();
             move || {

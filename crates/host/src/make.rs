@@ -9,7 +9,7 @@ use std::sync::Arc;
 use countersign_client::history::Transcripts;
 
 use crate::control::session::Setup;
-use crate::control::{Command, ControlError, Message, Result, SessionId, now};
+use crate::control::{Command, ControlError, Message, Mode, Result, SessionId, now};
 use crate::host::Inner;
 use crate::import::{Importable, Wanted, World};
 use crate::live::fresh_token;
@@ -124,6 +124,11 @@ fn made(id: SessionId, cwd: PathBuf, setup: Setup, name: String) -> SessionRow {
 
 fn check(setup: &mut Setup) -> Result<()> {
     setup.budget_usd = budget::sound(setup.budget_usd)?;
+    if let Mode::HandsOff { .. } = setup.mode {
+        return Err(ControlError::invalid(
+            "no session begins hands-off: choose it when its agent runs",
+        ));
+    }
     Ok(())
 }
 

@@ -65,13 +65,14 @@ pub struct Grounds {
 }
 
 /// What the data folder holds beside the worktrees, or will.
-const PRIVATE: [&str; 7] = [
+const PRIVATE: [&str; 8] = [
     "sessions",
     "run",
     "trash",
     "host.db",
     "host.db-wal",
     "host.db-shm",
+    "host.db-journal",
     "host.lock",
 ];
 

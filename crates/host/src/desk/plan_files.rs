@@ -13,13 +13,26 @@ const MOST: usize = 64;
 
 /// The plan files of a session, by the agent that writes them; the main one has no name.
 #[derive(Debug, Clone, Default)]
-pub(super) struct PlanFiles(BTreeMap<Option<String>, PathBuf>);
+pub(super) struct PlanFiles {
+    /// The one that each agent has named since it runs.
+    current: BTreeMap<Option<String>, PathBuf>,
+    /// Those of agents before. One that takes a conversation up writes on in its file, or begins another.
+    earlier: Vec<(Option<String>, PathBuf)>,
+}
 
 impl PlanFiles {
     /// The file is known from before: an earlier host saw this session write it.
     pub(super) fn remember(&mut self, agent: Option<String>, file: PathBuf) {
-        if self.0.len() < MOST || self.0.contains_key(&agent) {
-            self.0.insert(agent, file);
+        if self.current.len() < MOST || self.current.contains_key(&agent) {
+            self.current.insert(agent, file);
+        }
+    }
+
+    /// An earlier agent of this session has written the file.
+    pub(super) fn remember_earlier(&mut self, agent: Option<String>, file: PathBuf) {
+        let named = (agent, file);
+        if self.earlier.len() < MOST && !self.earlier.contains(&named) {
+            self.earlier.push(named);
         }
     }
 
@@ -34,12 +47,16 @@ impl PlanFiles {
             return None;
         }
         let agent = agent.map(str::to_owned);
-        if let Some(known) = self.0.get(&agent) {
+        let path = PathBuf::from(call.text("file_path")?);
+        let is_earlier = |(of, file): &(Option<String>, PathBuf)| *of == agent && *file == path;
+        if self.earlier.iter().any(is_earlier) {
+            return Some(path);
+        }
+        if let Some(known) = self.current.get(&agent) {
             return Some(known.clone());
         }
-        let path = PathBuf::from(call.text("file_path")?);
-        if is_document_in(&path, folder?) && !RealDisk.exists(&path) && self.0.len() < MOST {
-            self.0.insert(agent, path.clone());
+        if is_document_in(&path, folder?) && !RealDisk.exists(&path) && self.current.len() < MOST {
+            self.current.insert(agent, path.clone());
             return Some(path);
         }
         None

@@ -62,6 +62,9 @@ impl Withheld {
 }
 
 impl Desk {
+    /// Hands-off lasts so long at most.
+    pub const LONGEST_HANDS_OFF: Duration = super::time_box::LONGEST;
+
     /// Opens the desk of a session. `mode` is the one in force for this very agent: for one that is about to be started
     /// it is [`Mode::for_next_agent`].
     pub fn open(grounds: Grounds, kept: Vec<KeptRule>, mode: Mode, now: u64) -> Self {
@@ -130,6 +133,11 @@ impl Desk {
     /// A plan file that this session has written before; `agent` is the sub-agent that did.
     pub fn remember_plan_file(&mut self, agent: Option<String>, file: PathBuf) {
         self.plan_files.remember(agent, file);
+    }
+
+    /// A plan file that an agent before this one has written in this session. This one may name another.
+    pub fn remember_earlier_plan_file(&mut self, agent: Option<String>, file: PathBuf) {
+        self.plan_files.remember_earlier(agent, file);
     }
 
     /// Rules on a question. `cli_mode` is the CLI's mode, as it last said.
@@ -233,9 +241,15 @@ impl Desk {
     /// More folders count as inside from now on.
     pub fn add_dirs(&mut self, folders: impl IntoIterator<Item = PathBuf>) {
         let cwd = self.grounds.sources.cwd.clone();
-        let whole = folders.into_iter().map(|folder| cwd.join(folder));
-        self.grounds.add_dirs.extend(whole);
-        self.put_together();
+        let before = self.grounds.add_dirs.len();
+        for folder in folders.into_iter().map(|folder| cwd.join(folder)) {
+            if !self.grounds.add_dirs.contains(&folder) {
+                self.grounds.add_dirs.push(folder);
+            }
+        }
+        if self.grounds.add_dirs.len() > before {
+            self.put_together();
+        }
     }
 
     /// Reads the files again if one has changed. True if so; a ruling does this by itself.

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 /// Nobody keeps their hands off for longer than this without saying it again.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+pub(super) const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A time that something holds for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

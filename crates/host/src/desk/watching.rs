@@ -33,6 +33,10 @@ pub fn needs_hook(version: Option<Version>) -> bool {
     version.is_none_or(|version| version < HOOKS_CANNOT_PASS)
 }
 
+fn applies(version: Option<Version>) -> bool {
+    version.is_some_and(|version| version >= APPLIES)
+}
+
 /// What keeps one agent asking.
 #[derive(Debug, Clone)]
 pub struct Watching {
@@ -92,16 +96,20 @@ impl Watching {
         }
     }
 
-    /// The agent said which tools it has, in `init`. Asks about those that no rule names yet.
-    ///
-    /// # Errors
-    /// When the agent is gone.
-    pub async fn learn(&mut self, handle: &Handle, tools: &[String]) -> Result<(), Error> {
-        self.learn_version(handle.version());
-        match self.watch.watch_also(tools) {
-            Some(missing) => self.apply(handle, Json::from(missing)).await,
-            None => Ok(()),
+    /// The agent said which version it is and which tools it has, by the line with which a turn begins. Gives the settings
+    /// by which it asks about those that no rule names yet, for `apply_flag_settings`; nothing for a version without it.
+    pub fn learn(&mut self, init: &[u8]) -> Option<Json> {
+        #[derive(serde::Deserialize)]
+        struct Init {
+            #[serde(default)]
+            tools: Vec<String>,
+            claude_code_version: Option<String>,
         }
+        let init: Init = serde_json::from_slice(init).ok()?;
+        let version = Version::find(init.claude_code_version.as_deref()?);
+        self.learn_version(version);
+        let missing = self.watch.watch_also(&init.tools).map(Json::from);
+        missing.filter(|_| applies(version))
     }
 
     /// The tools that no rule asks about on every version.
@@ -117,7 +125,7 @@ impl Watching {
     }
 
     async fn apply(&self, handle: &Handle, settings: Json) -> Result<(), Error> {
-        if handle.version().is_none_or(|version| version < APPLIES) {
+        if !applies(handle.version()) {
             return Ok(());
         }
         let extra = Extra::default();

@@ -83,6 +83,11 @@ impl Inner {
 
     pub(super) fn post(self: &Arc<Self>, id: SessionId, order: Order) {
         let mailbox = self.mailbox(id);
+        // At once if there is room, so that it is heard before whatever is told later.
+        let order = match mailbox.try_send(order) {
+            Err(mpsc::error::TrySendError::Full(order)) => order,
+            Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => return,
+        };
         tokio::spawn(async move {
             let _ = mailbox.send(order).await;
         });

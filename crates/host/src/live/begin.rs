@@ -107,6 +107,19 @@ impl Actor {
         Ok(rows.into_iter().map(kept).collect())
     }
 
+    /// What was decided since the desk was opened holds for it, too.
+    pub(super) async fn bring_up_to_date(&mut self) {
+        let at = now();
+        let (mode, dirs) = (self.row.mode, self.row.setup.add_dirs.clone());
+        if let Some(desk) = &mut self.desk {
+            desk.add_dirs(dirs);
+            if desk.mode(at) != mode {
+                desk.set_mode(mode, at);
+            }
+        }
+        self.reload_rules().await;
+    }
+
     pub(super) async fn reload_rules(&mut self) {
         let Some(desk) = &self.desk else {
             return;

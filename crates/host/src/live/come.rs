@@ -40,10 +40,12 @@ struct Kept {
 impl Actor {
     /// Takes up a session as the database and its folder have it.
     pub(super) async fn open(inner: Arc<Inner>, id: SessionId) -> Result<Self> {
-        let (row, open) = inner
+        let (mut row, open) = inner
             .store
             .read(move |it| Ok((sessions::get(it, id)?, approvals::unsettled(it, id)?)))
             .await?;
+        // It is the host that answers then, and that one has ended.
+        row.mode = row.mode.for_next_agent();
         let timing = inner.settings.timing;
         let kept = match row.core.is_null() {
             true => Kept {
@@ -208,6 +210,7 @@ impl Actor {
             tracing::warn!(%session, %error, "messages cannot wait again");
         }
         self.servers = None;
+        self.row.mode = self.row.mode.for_next_agent();
         self.projection.rest();
         self.tell_queue().await;
     }
@@ -277,6 +280,7 @@ impl Actor {
                 self.desk = Some(*desk);
                 self.watching = Some(watching);
                 self.unsaved.changed = true;
+                self.bring_up_to_date().await;
                 for what in amiss {
                     self.inner
                         .trouble(self.id, format!("not as asked for: {what}"));

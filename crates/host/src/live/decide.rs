@@ -5,10 +5,10 @@
 
 use super::Actor;
 use super::cycle::call_of;
-use crate::approval::{self, After, Agent, Consequence, Event, Known};
+use crate::approval::{self, After, Agent, Answer, Consequence, Event, Known};
 use crate::control::approval::{Decided, Life};
 use crate::control::{
-    ApprovalId, Cmd, Command, ControlError, Decide, Did, Digest, Receipt, Result, SessionId, now,
+    ApprovalId, Cmd, Command, ControlError, Decide, Did, Digest, Mode, Receipt, Result, SessionId, now,
 };
 use crate::desk::KeptRule;
 use crate::session::Input;
@@ -241,6 +241,10 @@ impl Actor {
             desk.add_dirs(consequence.add_dirs.iter().map(Into::into));
             if let Some(mode) = consequence.mode {
                 desk.set_mode(mode, now());
+                // Not every version says that it has entered or left plan mode.
+                if let Some(Answer::Allow { .. }) = consequence.answer {
+                    desk.planning(mode == Mode::Plan);
+                }
             }
         }
         for step in self

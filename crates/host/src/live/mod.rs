@@ -250,6 +250,7 @@ impl Actor {
         if self.looks_again() {
             self.come_in().await;
         }
+        self.end_hands_off();
         self.step(Input::Tick);
     }
 
@@ -369,6 +370,9 @@ impl Actor {
     }
 
     async fn send(&mut self, message: MessageId) {
+        // Nobody sees a session that is idle and has nothing to do while a message goes.
+        self.unsaved.changed = true;
+        self.save().await;
         if let Err(error) = self.write_message(message).await {
             tracing::warn!(session = %self.id, %message, error, "a message did not go");
             self.step(Input::NotSent { message });
@@ -381,7 +385,7 @@ impl Actor {
         let expiry = self.expiries.keys().next().map(|(at, _)| *at);
         let unsaved = self.unsaved.due();
         let look = self.looks_again().then(|| now() + LOOK_AGAIN);
-        let at = [self.core.wake_at(), expiry, unsaved, look];
+        let at = [self.core.wake_at(), expiry, unsaved, look, self.hands_off_until()];
         let at = at.into_iter().flatten().min()?;
         Some(Duration::from_micros(at.saturating_sub(now())))
     }

@@ -103,7 +103,10 @@ impl Actor {
             let asker = row.path.last();
             if decided.decision["kind"] == Why::PlanFile.to_string() {
                 let agent = asker.and_then(|asker| asker.agent_id.clone());
-                desk.remember_plan_file(agent, path.into());
+                match row.generation == self.row.generation {
+                    true => desk.remember_plan_file(agent, path.into()),
+                    false => desk.remember_earlier_plan_file(agent, path.into()),
+                }
             }
             if let (Some(folder), Some(call)) = (&folder, &row.tool_use_id) {
                 let speaker = asker.and_then(|asker| asker.tool_use_id.clone());

@@ -34,6 +34,8 @@ pub(crate) struct Unsaved {
     told: Option<(State, String)>,
     /// When it is to be stored at the latest.
     at: Option<u64>,
+    /// It could not be stored when it was tried last.
+    has_failed: bool,
 }
 
 impl Unsaved {
@@ -70,12 +72,8 @@ impl Actor {
                 return;
             }
         }
-        // A failure before: not at once again.
-        if self
-            .unsaved
-            .at
-            .is_some_and(|due| due > at && self.unsaved.failed())
-        {
+        // A failure before: not at once again. What a cursor waits for keeps nothing else waiting.
+        if self.unsaved.has_failed && self.unsaved.at.is_some_and(|due| due > at) {
             return;
         }
         self.store(at).await;
@@ -115,6 +113,7 @@ impl Actor {
         self.unsaved.changed = false;
         self.unsaved.cursor = false;
         self.unsaved.at = None;
+        self.unsaved.has_failed = false;
         let kept = work.clone();
         let job = move |it: &Connection| work.store(it, at);
         match self.inner.store.write(Durability::Normal, job).await {
@@ -141,10 +140,6 @@ impl Actor {
 }
 
 impl Unsaved {
-    fn failed(&self) -> bool {
-        self.at.is_some() && self.is_urgent()
-    }
-
     fn put_back(&mut self, work: Work, again: u64) {
         let mut asked = work.asked;
         asked.append(&mut self.asked);
@@ -157,6 +152,7 @@ impl Unsaved {
         self.queue = self.queue.or(work.queue);
         self.changed = true;
         self.at = Some(again);
+        self.has_failed = true;
     }
 }
 

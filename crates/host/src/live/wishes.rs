@@ -190,10 +190,8 @@ impl Actor {
             }
             Command::Restore { .. } => row.trashed = None,
             Command::SetMode { mode, .. } => {
-                if let Mode::HandsOff { until } = mode
-                    && *until <= now()
-                {
-                    return Err(ControlError::invalid("hands-off must end in the future"));
+                if let Mode::HandsOff { until } = mode {
+                    self.check_hands_off(*until)?;
                 }
                 row.mode = *mode;
                 row.setup.mode = mode.for_next_agent();
@@ -209,6 +207,39 @@ impl Actor {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Hands-off is given to the agent that is there, and for a time.
+    fn check_hands_off(&self, until: u64) -> Result<()> {
+        let at = now();
+        if until <= at || until - at > Desk::LONGEST_HANDS_OFF.as_micros() as u64 {
+            return Err(ControlError::invalid("hands-off must end within a day from now"));
+        }
+        match self.agent {
+            Some(_) => Ok(()),
+            None => Err(ControlError::not_now(
+                "hands-off is given to an agent that runs: send a message first",
+            )),
+        }
+    }
+
+    /// When hands-off ends by itself.
+    pub(super) fn hands_off_until(&self) -> Option<u64> {
+        match self.row.mode {
+            Mode::HandsOff { until } => Some(until),
+            _ => None,
+        }
+    }
+
+    /// Hands-off whose time is over is shown as what it is.
+    pub(super) fn end_hands_off(&mut self) {
+        if self.hands_off_until().is_some_and(|until| until <= now()) {
+            self.row.mode = self.row.mode.for_next_agent();
+            self.unsaved.changed = true;
+            if let Some(desk) = &mut self.desk {
+                Desk::set_mode(desk, self.row.mode, now());
+            }
+        }
     }
 
     /// The mode of the desk at once, that of the CLI by a request. It is verified by what the CLI says next.

@@ -58,6 +58,22 @@ fn a_host_that_comes_back_remembers_the_plan() {
 }
 
 #[test]
+fn an_agent_that_takes_a_conversation_up_writes_on_in_its_plan_or_begins_another() {
+    let ground = Ground::new();
+    ground.write("home/.claude/plans/a.md", "written before");
+    ground.write("home/.claude/plans/b.md", "of another session");
+    let mut desk = ground.desk(Mode::Plan);
+    let plan = |name: &str| write_to(&ground.path("home/.claude/plans").join(name));
+    desk.remember_earlier_plan_file(None, ground.path("home/.claude/plans/a.md"));
+    let mut ruled = |ask: &CanUseTool| word(&desk.rule_on(ask, Some("plan"), NOW));
+    assert_eq!(ruled(&plan("a.md")), "allow");
+    assert_eq!(ruled(&plan("b.md")), "ask");
+    assert_eq!(ruled(&plan("c.md")), "allow");
+    assert_eq!(ruled(&plan("d.md")), "ask");
+    assert_eq!(ruled(&by_agent(plan("a.md"), "1")), "ask");
+}
+
+#[test]
 fn each_sub_agent_has_a_plan_of_its_own() {
     let ground = Ground::new();
     let mut desk = ground.desk(Mode::Plan);

@@ -174,3 +174,27 @@ async fn an_agent_that_is_older_than_it_was_thought_to_be_is_found_out() {
         found.unmet
     );
 }
+
+#[tokio::test]
+async fn a_tool_that_shows_up_later_is_asked_about_from_then_on() {
+    let ground = ground("2.1.62");
+    let (mut starting, _session) = begin(&ground, Mode::Ask).await;
+    let init = |version: &str, tools: &[&str]| {
+        let line = json!({"type": "system", "subtype": "init", "tools": tools, "claude_code_version": version});
+        line.to_string().into_bytes()
+    };
+    assert_eq!(starting.watching.learn(&init("2.1.62", &["Bash"])), None);
+    let late = init("2.1.62", &["Bash", "mcp__late__do", "NewTool"]);
+    let settings = starting.watching.learn(&late).unwrap().to_value().unwrap();
+    let asks = settings["permissions"]["ask"].as_array().unwrap();
+    for rule in ["Bash", "mcp__late", "NewTool"] {
+        assert!(asks.contains(&json!(rule)), "{rule}");
+    }
+    assert_eq!(starting.watching.learn(&late), None, "once");
+    let older = init("2.0.75", &["mcp__later__do"]);
+    assert_eq!(
+        starting.watching.learn(&older),
+        None,
+        "it has no such request"
+    );
+}

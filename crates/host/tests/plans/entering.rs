@@ -8,10 +8,12 @@ use crate::stage::{Cli, Stage, way};
 
 pub(crate) async fn an_agent_that_enters_plan_mode_plans(cli: Cli) {
     let plan = "# Plan\n\n1. Write late.txt\n";
-    let script = Script::default()
-        .enter_plan_mode()
-        .write("early.txt")
-        .plan(plan);
+    let script = match cli {
+        // It tells its model of the file only where a session begins in plan mode.
+        Cli::Scripted => Script::default().plans_at("$${plan_file}"),
+        Cli::Real(_) => Script::default(),
+    };
+    let script = script.enter_plan_mode().write("early.txt").plan(plan);
     let script = script.write("late.txt").say("Done.").say("Still here.");
     let stage = Stage::new(cli, &script).await;
     let id = stage.start("Plan the garden").await;

@@ -1,5 +1,7 @@
 //! Plans that are looked at: sent back, changed, approved, with an agent that waits.
 
+use std::time::Duration;
+
 use countersign_host::control::approval::{Comment, PlanDecision, Way};
 use countersign_host::control::{Decide, Mode};
 use serde_json::{Value, json};
@@ -74,6 +76,12 @@ pub(crate) async fn a_plan_goes_back_and_forth_until_it_is_approved(cli: Cli) {
     let view = stage.rests(id, 1).await;
     assert_eq!((view.mode, view.generation), (Mode::Edits, 1));
     assert!(stage.file("note.txt").exists(), "{}", stage.story(id));
+
+    assert!(
+        stage.shortest_wait() < Duration::from_secs(1),
+        "what waits for a person is shown at once: {:?}",
+        stage.shortest_wait()
+    );
 
     for (plan, words) in [
         (&first, vec!["Call it B."]),

@@ -11,12 +11,20 @@ pub(crate) struct Script {
     text: String,
     /// Only for conversations that began with these words.
     within: Option<String>,
+    /// Where the plan is written, for a model that is not told.
+    file: Option<String>,
 }
 
 impl Script {
     /// The replies that follow are for conversations whose first message holds these words.
     pub(crate) fn within(mut self, words: &str) -> Self {
         self.within = Some(words.to_owned());
+        self
+    }
+
+    /// Plans are written there, rather than where the CLI says that they belong.
+    pub(crate) fn plans_at(mut self, file: &str) -> Self {
+        self.file = Some(file.to_owned());
         self
     }
 
@@ -36,6 +44,10 @@ impl Script {
 
     /// The plan is written to its file.
     fn draft(self, plan: &str) -> Self {
+        if let Some(path) = &self.file {
+            let input = json!({"file_path": path, "content": plan});
+            return self.tool("Write", &input);
+        }
         // Each conversation has a file of its own.
         let of = self.within.as_deref().unwrap_or("plan").replace(' ', "_");
         let path = format!("${{home}}/.claude/plans/${{{of}}}.md");
@@ -47,8 +59,12 @@ impl Script {
 
     /// A plan is written to its file and put before the person.
     pub(crate) fn plan(self, plan: &str) -> Self {
-        self.draft(plan)
-            .tool("ExitPlanMode", &json!({"plan": plan}))
+        self.draft(plan).plan_again(plan)
+    }
+
+    /// A plan that stands in its file is put before the person.
+    pub(crate) fn plan_again(self, plan: &str) -> Self {
+        self.tool("ExitPlanMode", &json!({"plan": plan}))
     }
 
     /// The same, with wishes for permission.

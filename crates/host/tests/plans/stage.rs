@@ -6,7 +6,8 @@
 use std::ffi::OsString;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use countersign_host::control::approval::{Kind, PlanDecision, Way};
 use countersign_host::control::session::Setup;
@@ -60,6 +61,8 @@ pub(crate) struct Stage {
     /// Of a real CLI. The scripted one reads the script itself.
     model: Option<Server>,
     pub(crate) cli: Cli,
+    /// How long each plan was asked about before it was shown, in microseconds.
+    waits: Mutex<Vec<u64>>,
 }
 
 impl Deref for Stage {
@@ -115,6 +118,7 @@ impl Stage {
             host: common::Stage::at(root, settings).await,
             model,
             cli,
+            waits: Mutex::default(),
         }
     }
 
@@ -155,12 +159,21 @@ impl Stage {
     /// The plan that waits, with this text.
     pub(crate) async fn presented(&self, session: SessionId, plan: &str) -> ApprovalView {
         let one = self.asked(session, "ExitPlanMode").await;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let wait = (now.as_micros() as u64).saturating_sub(one.asked);
+        self.waits.lock().unwrap().push(wait);
         assert_eq!(one.kind, Kind::Plan);
         assert_eq!(one.input["plan"], plan, "{one:#?}");
         one
     }
 
-    /// Decides a plan, and gives what came of it once the answer is out.
+    /// The shortest time between a plan that was asked about and its being shown.
+    pub(crate) fn shortest_wait(&self) -> Duration {
+        let waits = self.waits.lock().unwrap();
+        Duration::from_micros(waits.iter().copied().min().unwrap())
+    }
+
+    /// Decides a plan.
     pub(crate) async fn go(&self, plan: &ApprovalView, decision: PlanDecision) -> Receipt {
         self.decide(plan, Decide::Plan(decision)).await
     }

@@ -1,0 +1,122 @@
+//! The data folder as a whole: two hosts, a database from an older copy, a session that no database knows, a start that
+//! was stored and did not come about.
+//!
+//! Owns what is not about one answer or one message. Invariant that is shown: journals win over the database.
+
+use std::path::Path;
+
+use crate::accounts::Died;
+use crate::orders::{Death, Leave};
+use crate::procs;
+use crate::scenes;
+use crate::stage::Stage;
+use crate::wait::{self, Dice};
+
+#[test]
+fn the_second_host_on_a_folder_is_refused_and_told_who_is_there() {
+    let mut dice = Dice::of("two hosts");
+    let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
+    let commands = stage.messages(1, &mut dice);
+    let mut orders = stage.orders(&commands);
+    orders.leave = Leave::Never;
+    let mut first = stage.host(&orders);
+    first.until("open");
+    let mut second = stage.host(&stage.orders(&[]));
+    let refused = second.until("refused");
+    let error = refused["error"].as_str().unwrap_or_default();
+    assert!(error.contains(&first.pid().to_string()), "{error}");
+    assert!(!second.until_ended().success());
+    first.kill();
+    let report = stage.host(&stage.orders(&commands)).until_at_rest();
+    stage.assert_kept(&commands, &report, Died::Hosts, "after two hosts");
+}
+
+/// Hosts that end between what they store and what they start, one after the other.
+#[test]
+fn a_start_that_was_stored_comes_about_once() {
+    for point in ["session stored", "start stored", "agent launched"] {
+        let mut dice = Dice::of("starts");
+        let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
+        let commands = stage.messages(2, &mut dice);
+        let mut orders = stage.orders(&commands);
+        orders.die = Some(Death {
+            point: point.into(),
+            nth: 1,
+        });
+        let mut host = stage.host(&orders);
+        assert!(!host.until_ended().success(), "{point}: {}", host.story());
+        stage.note(&host);
+        let mut next = stage.host(&stage.orders(&commands));
+        let report = next.until_at_rest();
+        stage.note(&next);
+        stage.assert_kept(&commands, &report, Died::Hosts, point);
+    }
+}
+
+/// A host is killed as soon as a keeper has said who it is: nobody has attached to the agent yet.
+#[test]
+fn an_agent_that_nobody_attached_to_is_found() {
+    let mut dice = Dice::of("started, not attached");
+    let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
+    let commands = stage.messages(2, &mut dice);
+    let mut host = stage.host(&stage.orders(&commands));
+    wait::found("a keeper", || host.story(), || stage.pid_of("keeper"));
+    procs::kill(host.pid());
+    host.until_ended();
+    stage.note(&host);
+    let mut next = stage.host(&stage.orders(&commands));
+    let report = next.until_at_rest();
+    stage.note(&next);
+    stage.assert_kept(&commands, &report, Died::Hosts, "started, not attached");
+}
+
+fn copy_database(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for name in ["host.db", "host.db-wal", "host.db-shm"] {
+        let _ = std::fs::remove_file(to.join(name));
+        if from.join(name).exists() {
+            std::fs::copy(from.join(name), to.join(name)).unwrap();
+        }
+    }
+}
+
+/// The agent lives on meanwhile: the host that comes back with an older database finds it, and reads what it missed.
+#[test]
+fn a_database_from_an_older_copy_is_brought_up_to_its_journals() {
+    let mut dice = Dice::of("older copy");
+    let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
+    let commands = stage.messages(3, &mut dice);
+    stage.host(&stage.orders(&commands[..1])).until_at_rest();
+    let copy = stage.root().join("copy");
+    copy_database(&stage.data(), &copy);
+    stage.host(&stage.orders(&commands[..2])).until_at_rest();
+    copy_database(&copy, &stage.data());
+    let mut next = stage.host(&stage.orders(&commands[2..]));
+    let report = next.until_at_rest();
+    stage.note(&next);
+    stage.assert_kept(&commands, &report, Died::Hosts, "an older copy");
+}
+
+/// The database is lost, and with it what the session was called. Its folder is taken up under a name that says so.
+#[test]
+fn a_session_that_no_database_knows_is_found_by_its_folder() {
+    let mut dice = Dice::of("found again");
+    let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
+    let commands = stage.messages(2, &mut dice);
+    stage.host(&stage.orders(&commands)).until_at_rest();
+    for process in stage.processes() {
+        procs::kill(process.pid);
+    }
+    copy_database(&stage.root().join("nothing"), &stage.data());
+    let mut orders = stage.orders(&[]);
+    orders.leave = Leave::Off;
+    let report = stage.host(&orders).until_at_rest();
+    assert_eq!(report["session"]["name"], "found again", "{report:#}");
+    let approvals = report["approvals"].as_array().unwrap();
+    assert_eq!(approvals.len(), 6, "{approvals:#?}\n{}", stage.story());
+    let is_settled = |row: &serde_json::Value| row["life"] == "settled";
+    assert!(approvals.iter().all(is_settled), "{approvals:#?}");
+    let resumed = [stage.resume("resume", &mut dice)];
+    let report = stage.host(&stage.orders(&resumed)).until_at_rest();
+    assert_eq!(report["session"]["generation"], 2, "{report:#}");
+}
