@@ -107,19 +107,19 @@ pub(crate) const SUITES: &[Suite] = &[
         "real-cli 2.1.325",
         "the real CLI on the scripted model: newest pinned version",
         &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
-        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(seen_real) | binary(run)) & test(/(^|::)v2_1_325::/) - test(other_user)",
+        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(seen_real) | binary(run) | binary(desk) | binary(plans) | binary(versions)) & test(/(^|::)v2_1_325::/) - test(other_user)",
     ),
     real_cli(
         "real-cli 2.1.62",
         "the same scenarios on an older version",
         &[Need::Tool(&NEXTEST), Need::Claude("2.1.62")],
-        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(seen_real) | binary(run)) & test(/(^|::)v2_1_62::/) - test(other_user)",
+        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(seen_real) | binary(run) | binary(desk) | binary(plans) | binary(versions)) & test(/(^|::)v2_1_62::/) - test(other_user)",
     ),
     real_cli(
         "real-cli 2.0.75",
         "the same scenarios on the oldest supported version",
         &[Need::Tool(&NEXTEST), Need::Claude("2.0.75")],
-        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(seen_real) | binary(run)) & test(/(^|::)v2_0_75::/) - test(other_user)",
+        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(seen_real) | binary(run) | binary(desk) | binary(plans) | binary(versions)) & test(/(^|::)v2_0_75::/) - test(other_user)",
     ),
     Suite {
         name: "conformance",
@@ -185,7 +185,7 @@ pub(crate) const SUITES: &[Suite] = &[
         part: "faults",
         what: "kills, full disks, lost power on the scripted CLI (`--rounds N` for more)",
         needs: &[Need::Tool(&NEXTEST)],
-        work: Work::Tests("binary(faults) - test(/(^|::)v2_1_325::/)"),
+        work: Work::Tests("(binary(faults) | binary(host_faults)) - test(/(^|::)v2_1_325::/)"),
         when: When::Always,
     },
     Suite {
@@ -193,7 +193,7 @@ pub(crate) const SUITES: &[Suite] = &[
         part: "faults",
         what: "the same on the real CLI",
         needs: &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
-        work: Work::Tests("binary(faults) & test(/(^|::)v2_1_325::/)"),
+        work: Work::Tests("(binary(faults) | binary(host_faults)) & test(/(^|::)v2_1_325::/)"),
         when: When::Always,
     },
     Suite {

@@ -70,7 +70,10 @@ async fn run() -> Result<(), Box<dyn std::error::Error>> {
                 Some("y" | "yes") => Decide::allow(),
                 Some(_) => Decide::deny("Not this way."),
                 // Whoever goes away leaves the question open.
-                None => return Ok(host.close().await),
+                None => {
+                    host.close().await;
+                    return Ok(());
+                }
             };
             let decide = Command::Decide {
                 approval: asked.id,
@@ -86,7 +89,8 @@ async fn run() -> Result<(), Box<dyn std::error::Error>> {
                 let (name, state) = (session.name, session.state.name());
                 writeln!(out, "{name}: {state}. {}", session.reason)?;
             }
-            return Ok(host.close().await);
+            host.close().await;
+            return Ok(());
         }
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }

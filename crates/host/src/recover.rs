@@ -3,7 +3,10 @@
 //! Owns the walk. What is found in a folder is dealt with by the actor of that session, one at a time, in any order; it may
 //! be stopped anywhere and run again.
 
+use std::path::Path;
 use std::sync::Arc;
+
+use countersign_journal::{Cursor, Reader, Step};
 
 use crate::control::{SessionId, State};
 use crate::host::Inner;
@@ -49,12 +52,33 @@ async fn needs_a_look(inner: &Arc<Inner>, row: &SessionRow) -> Result<bool, Stor
         row.state,
         State::Stopped | State::Failed { .. } | State::Idle { asleep: true, .. }
     );
-    Ok(row.live || !is_settled || (waits && !row.queue_held))
+    if row.live || !is_settled || (waits && !row.queue_held) {
+        return Ok(true);
+    }
+    // A database that was put back from a copy may know nothing of an agent that came since.
+    let (dir, cursor) = (inner.folders.session(id), row.cursor);
+    let looked = tokio::task::spawn_blocking(move || is_ahead(&dir, cursor));
+    Ok(looked.await.unwrap_or(true))
+}
+
+/// Whether a journal has more than was taken, or cannot be read.
+fn is_ahead(dir: &Path, cursor: Cursor) -> bool {
+    if !dir.join("journal").exists() {
+        return false;
+    }
+    let next = || {
+        let mut reader = Reader::open(dir)?;
+        reader.seek(cursor)?;
+        reader.next().map(|step| !matches!(step, Step::End))
+    };
+    next().unwrap_or(true)
 }
 
 /// A folder without a row: a database that was lost or put back from a copy. It is taken up under a name that says so.
 async fn adopt(inner: &Arc<Inner>, id: SessionId) -> Result<(), StoreError> {
-    let row = crate::reindex::adopted_row(id, &inner.folders.session(id));
+    let dir = inner.folders.session(id);
+    let read = tokio::task::spawn_blocking(move || crate::reindex::adopted_row(id, &dir));
+    let row = read.await.map_err(|_| StoreError::Panicked)?;
     tracing::warn!(session = %id, "a session was found that the database does not know");
     inner
         .store

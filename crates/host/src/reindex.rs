@@ -3,7 +3,9 @@
 //! Owns the walk over all sessions while no host runs. What people entrusted to us (decisions, queue, rules, names) is left
 //! alone. Invariants: it may be stopped anywhere and run again; a journal that cannot be read is named and passed over.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use countersign_journal::{KeeperEvent, Kind, Reader, Step};
 
 use crate::control::approval::Life;
 use crate::control::{SessionId, now};
@@ -109,10 +111,33 @@ fn one(
 
 /// A session that is known by its folder alone.
 pub(crate) fn adopted_row(id: SessionId, dir: &Path) -> SessionRow {
-    let mut row = SessionRow::new(id, dir.to_owned(), Default::default(), now());
+    let cwd = last_cwd(dir).unwrap_or_else(|| dir.to_owned());
+    let mut row = SessionRow::new(id, cwd, Default::default(), now());
     row.name = "found again".to_owned();
     row.origin = Some("found".to_owned());
+    // That of the agent that may run went with the database; the next one has this.
+    row.token = crate::live::fresh_token();
     row
+}
+
+/// The folder that the last agent of a session was started in.
+fn last_cwd(dir: &Path) -> Option<PathBuf> {
+    if !dir.join("journal").exists() {
+        return None;
+    }
+    let mut reader = Reader::open(dir).ok()?;
+    let mut found = None;
+    loop {
+        match reader.next().ok()? {
+            Step::Record(record) if record.kind == Kind::Keeper => {
+                if let Ok(KeeperEvent::Open { cwd, .. }) = serde_json::from_slice(record.payload) {
+                    found = Some(cwd.into());
+                }
+            }
+            Step::End => return found,
+            _ => {}
+        }
+    }
 }
 
 /// Brings the rows of approvals in line with what the journal says.

@@ -10,7 +10,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use countersign_process::{Forked, become_subreaper, close_inherited, end_descendants, fork};
+use countersign_process::{
+    Forked, become_subreaper, close_inherited, end_descendants, fork, return_code, return_memory,
+};
 use rustix::fs::Mode;
 use rustix::process::{WaitOptions, umask, wait};
 use serde::{Deserialize, Serialize};
@@ -186,6 +188,9 @@ pub(crate) fn null() -> io::Result<File> {
 fn watch(keeper: u32) -> ExitCode {
     // The secrets in it are not for this process.
     let _ = null().map(rustix::stdio::dup2_stdin);
+    // It waits as long as the agent lives, and there is one for each agent.
+    return_memory();
+    return_code();
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, _))) if pid.as_raw_pid().unsigned_abs() == keeper => break,

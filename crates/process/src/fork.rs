@@ -1,4 +1,4 @@
-//! What a process does to itself at its start: fork, let go of what it inherited, give memory back.
+//! What a process does to itself at its start: fork, and let go of what it inherited.
 //!
 //! Owns calls of the C library that have no safe form elsewhere, and the checks that make them safe: one thread for a
 //! fork, only files that came through an exec to be closed. Knows nothing of what the process does then.
@@ -92,21 +92,6 @@ fn close_if_inherited(number: i32) {
         unsafe {
             libc::close(number);
         }
-    }
-}
-
-/// Gives memory that is not used any more back to the system. Where the C library has no such call, it decides itself.
-pub fn return_memory() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    trim();
-}
-
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[expect(unsafe_code, reason = "a plain call of the C library")]
-fn trim() {
-    // SAFETY: takes a number, may be called at any time from any thread, touches only memory that is free.
-    unsafe {
-        libc::malloc_trim(0);
     }
 }
 

@@ -13,6 +13,7 @@ mod command;
 mod fork;
 pub mod lasting;
 mod marker;
+mod memory;
 mod tree;
 
 #[cfg(target_os = "linux")]
@@ -20,8 +21,9 @@ pub use command::hear_of_parents_death;
 pub use command::{be_killed_with_parent, die_with_parent};
 #[cfg(unix)]
 pub use fork::fork;
-pub use fork::{ForkError, Forked, close_inherited, return_memory};
+pub use fork::{ForkError, Forked, close_inherited};
 pub use marker::{BadMarker, Marker};
+pub use memory::{return_code, return_memory};
 pub use tree::{
     Process, Signal, Swept, Tree, descendants_of, descends_from, is_running, signal, started,
 };

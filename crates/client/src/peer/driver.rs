@@ -56,21 +56,24 @@ impl Source {
             }
             #[cfg(unix)]
             Self::Pipe(pipe) => pipe.read_buf(cutter.buffer()).await,
+            Self::Other(reader) if cutter.is_empty() => {
+                cutter.rest();
+                poll_fn(|context| poll_first(reader, cutter, context)).await
+            }
             Self::Other(reader) => reader.read_buf(cutter.buffer()).await,
         }
     }
 }
 
 /// Reads the first bytes after a pause by way of the stack: an idle session holds no buffer.
-#[cfg(unix)]
 fn poll_first(
-    pipe: &mut tokio::net::unix::pipe::Receiver,
+    source: &mut (impl AsyncRead + Unpin),
     cutter: &mut Cutter,
     context: &mut Context<'_>,
 ) -> Poll<io::Result<usize>> {
     let mut room = [const { MaybeUninit::uninit() }; FIRST_READ];
     let mut room = ReadBuf::uninit(&mut room);
-    ready!(Pin::new(pipe).poll_read(context, &mut room))?;
+    ready!(Pin::new(source).poll_read(context, &mut room))?;
     let bytes = room.filled();
     cutter.begin(bytes);
     Poll::Ready(Ok(bytes.len()))
@@ -94,7 +97,6 @@ enum Fate {
 }
 
 /// Most lines are shorter.
-#[cfg(unix)]
 const FIRST_READ: usize = 4 << 10;
 
 /// After so many bytes in a row, whoever listens gets a turn.

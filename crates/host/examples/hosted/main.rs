@@ -102,7 +102,8 @@ mod linux {
         let deciding = tokio::spawn(person::look_on(host.clone(), orders.session, decides));
         match orders.leave {
             Leave::Never => std::future::pending::<()>().await,
-            Leave::Off => rest::until_off(&host, orders.session).await,
+            Leave::Off => rest::until_off(&host, orders.session, &is_said).await,
+            Leave::OutOfReach => rest::until_out_of_reach(&host, orders.session).await,
             Leave::AtRest => rest::until_at_rest(&host, &orders, &is_said).await,
         }
         saying.abort();

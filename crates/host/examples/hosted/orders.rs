@@ -33,6 +33,8 @@ pub(crate) enum Leave {
     AtRest,
     /// When the session has no agent any more.
     Off,
+    /// When its agent cannot be reached.
+    OutOfReach,
     Never,
 }
 
@@ -66,6 +68,8 @@ pub(crate) struct Orders {
     pub(crate) env: Vec<(String, String)>,
     pub(crate) session: SessionId,
     pub(crate) commands: Vec<Ordered>,
+    /// The messages, by their names on the wire, that must have had their turn before all is at rest.
+    pub(crate) awaited: Vec<String>,
     pub(crate) person: Person,
     pub(crate) leave: Leave,
     pub(crate) die: Option<Death>,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use countersign_host::Host;
 use countersign_host::control::{
-    ApprovalFilter, Command, Control as _, Followed, SessionId, State,
+    ApprovalFilter, Control as _, Followed, SessionId, SessionView, State,
 };
 use serde_json::{Value, json};
 
@@ -53,39 +53,38 @@ pub(crate) async fn until_at_rest(host: &Host, orders: &Orders, is_said: &Atomic
         }
         let since = *idle_since.get_or_insert_with(Instant::now);
         let heard = heard.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let is_over = !heard.in_turn && messages(orders).all(|it| heard.messages.contains(&it));
+        let is_over = !heard.in_turn && orders.awaited.iter().all(|it| heard.messages.contains(it));
         if is_over || since.elapsed() > QUIET {
             return;
         }
     }
 }
 
-/// Waits until the session has no agent, and says so.
-pub(crate) async fn until_off(host: &Host, session: SessionId) {
+/// Waits until everything was said and the session has no agent, and says so.
+pub(crate) async fn until_off(host: &Host, session: SessionId, is_said: &AtomicBool) {
+    let is_off = |view: &SessionView| {
+        let is_off = matches!(
+            view.state,
+            State::Failed { .. } | State::Stopped | State::Idle { asleep: true, .. }
+        );
+        is_off && view.generation > 0 && is_said.load(Ordering::SeqCst)
+    };
+    until(host, session, is_off).await;
+}
+
+/// Waits until the agent cannot be reached.
+pub(crate) async fn until_out_of_reach(host: &Host, session: SessionId) {
+    until(host, session, |view| view.state == State::Unreachable).await;
+}
+
+async fn until(host: &Host, session: SessionId, holds: impl Fn(&SessionView) -> bool) {
     loop {
         let view = host.session(session).await;
-        let is_off = view.is_ok_and(|view| {
-            matches!(
-                view.state,
-                State::Failed { .. } | State::Stopped | State::Idle { asleep: true, .. }
-            )
-        });
-        if is_off {
+        if view.is_ok_and(|view| holds(&view)) {
             return;
         }
         tokio::time::sleep(LOOK).await;
     }
-}
-
-fn messages(orders: &Orders) -> impl Iterator<Item = String> {
-    let of = |command: &Command| match command {
-        Command::Start(new) => new.prompt.as_ref().map(|message| message.id),
-        Command::Send { message, .. } => Some(message.id),
-        Command::Resume { message, .. } => message.as_ref().map(|message| message.id),
-        _ => None,
-    };
-    let ids = orders.commands.iter().filter_map(move |it| of(&it.command));
-    ids.map(|id| id.uuid())
 }
 
 async fn follow(

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::ids::{ApprovalId, Digest, SessionId};
 use super::session::Mode;
+pub use crate::plan::{Card, WayOffer, Wish};
 
 /// What kind of question it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -207,6 +208,9 @@ pub struct ApprovalView {
     pub decided: Option<Decided>,
     /// The agent that asked has gone: a decision starts one again.
     pub needs_restart: bool,
+    /// For a plan that waits: its text, what it wishes for, and the ways on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Card>,
 }
 
 /// A decision of a person.

@@ -2,10 +2,11 @@
 //!
 //! Owns the two ways from a row to a view. Reads, changes nothing.
 
-use crate::control::approval::Life;
+use crate::approval::{Agent, Asked, Marks};
+use crate::control::approval::{Card, Kind, Life};
 use crate::control::{ApprovalView, SessionView};
-use crate::store::sessions::Listed;
-use crate::store::{Connection, StoreError, approvals, sessions};
+use crate::store::sessions::{Listed, SessionRow};
+use crate::store::{Connection, StoreError, approvals, plans, sessions};
 
 /// A session as a client sees it.
 pub(super) fn view(listed: Listed) -> SessionView {
@@ -52,6 +53,7 @@ pub(super) fn approval_view(
 ) -> std::result::Result<ApprovalView, StoreError> {
     let session = sessions::get(it, row.session)?;
     let is_live = session.live && session.generation == row.generation;
+    let plan = card(it, &row, &session, is_live)?;
     Ok(ApprovalView {
         id: row.id,
         session: row.session,
@@ -72,5 +74,39 @@ pub(super) fn approval_view(
         offers: row.offers,
         expires: row.expires,
         decided: row.decided,
+        plan,
     })
+}
+
+/// What is shown of a plan that waits.
+fn card(
+    it: &Connection,
+    row: &approvals::ApprovalRow,
+    session: &SessionRow,
+    is_live: bool,
+) -> std::result::Result<Option<Card>, StoreError> {
+    if row.kind != Kind::Plan || row.life != Life::Open {
+        return Ok(None);
+    }
+    let captured = plans::of_approval(it, row.session, row.id)?;
+    let asked = Asked {
+        request_id: row.request_id.clone(),
+        subtype: row.subtype.clone(),
+        kind: row.kind,
+        tool: row.tool.clone(),
+        tool_use_id: row.tool_use_id.clone(),
+        agent_id: None,
+        input: row.input.clone(),
+        suggestions: Vec::new(),
+        marks: Marks::default(),
+        blocked_path: None,
+        remark: None,
+        plan: captured.map(|plan| plan.text),
+    };
+    let agent = match is_live {
+        true => Agent::Waits,
+        false => Agent::Gone,
+    };
+    let version = session.version.as_ref().and_then(|it| it.parse().ok());
+    Ok(Some(crate::plan::card(&asked, version, agent, None)))
 }

@@ -175,7 +175,7 @@ impl Actor {
             .await?;
         let line = self.question_line(&row)?;
         let asked = approval::asked(&line).ok_or_else(|| ControlError::not_now("unreadable"))?;
-        let minutes = self.inner.settings.expiry.unwrap_or_default() / 60_000_000;
+        let minutes = self.inner.settings.expiry.unwrap_or_default().div_ceil(60_000_000);
         let consequence = approval::expired(&asked, minutes, &self.known(&row, at));
         let decided = Decided {
             effect: consequence.effect,

@@ -15,6 +15,7 @@ use super::Actor;
 use crate::control::{ControlError, Mode, Result, SessionId, now};
 use crate::desk::{self, Conversation, Desk, Grounds, KeptRule, Reach, Starting, Watching};
 use crate::host::Inner;
+use crate::money;
 use crate::session::{Begin, Input};
 use crate::store::outbox::StoredOutbox;
 use crate::store::sessions::SessionRow;
@@ -111,10 +112,15 @@ impl Actor {
     pub(super) async fn bring_up_to_date(&mut self) {
         let at = now();
         let (mode, dirs) = (self.row.mode, self.row.setup.add_dirs.clone());
+        let is_at_once = self.at_end.is_none();
         if let Some(desk) = &mut self.desk {
             desk.add_dirs(dirs);
             if desk.mode(at) != mode {
                 desk.set_mode(mode, at);
+                // Not every version says that it has entered or left plan mode.
+                if is_at_once {
+                    desk.planning(mode == Mode::Plan);
+                }
             }
         }
         self.reload_rules().await;
@@ -149,6 +155,8 @@ impl Actor {
 
     async fn try_begin(&mut self, generation: u32, begin: Begin) -> Result<()> {
         let conversation = self.conversation(begin).await?;
+        // The state that is stored with the start knows all that was read so far.
+        self.store(now()).await;
         let mode = self.row.mode.for_next_agent();
         self.row.mode = mode;
         self.row.generation = generation;
@@ -243,7 +251,12 @@ async fn start(
         trap,
     };
     let host = &inner.settings.agents;
-    let starting = desk::start(&desk, &row.setup, conversation, host, now()).await;
+    let mut setup = row.setup.clone();
+    // The CLI counts what one agent spends: what those before it have spent is taken off.
+    setup.budget_usd = setup
+        .budget_usd
+        .map(|budget| money::budget::backstop(budget, row.cost_usd) / 2.0);
+    let starting = desk::start(&desk, &setup, conversation, host, now()).await;
     let starting = match starting {
         Ok(starting) => starting,
         Err(error) => return failed(error.to_string(), None),

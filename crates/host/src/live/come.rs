@@ -170,9 +170,17 @@ impl Actor {
                     }
                     _ => {}
                 }
+                self.count_first().await;
                 self.step(Input::CaughtUp);
                 self.tell_queue().await;
             }
+        }
+    }
+
+    /// What was spent while no host looked stands before the next message.
+    async fn count_first(&mut self) {
+        if self.row.setup.budget_usd.is_some() && self.core.generation() > 0 {
+            self.count().await;
         }
     }
 
@@ -210,7 +218,6 @@ impl Actor {
             tracing::warn!(%session, %error, "messages cannot wait again");
         }
         self.servers = None;
-        self.row.mode = self.row.mode.for_next_agent();
         self.projection.rest();
         self.tell_queue().await;
     }
@@ -286,6 +293,7 @@ impl Actor {
                         .trouble(self.id, format!("not as asked for: {what}"));
                 }
                 self.catch_up().await;
+                self.count_first().await;
                 self.step(Input::Attached { generation, paused });
                 self.step(Input::CaughtUp);
                 self.judge_again();
@@ -309,7 +317,13 @@ impl Actor {
             }
             Some(Begun::Nobody(why)) => {
                 tracing::info!(session = %self.id, why, "nobody to attach to");
-                self.come_in_again().await;
+                let dir = self.inner.folders.session(self.id);
+                let looked = tokio::task::spawn_blocking(move || countersign_keeper::look(&dir));
+                match looked.await {
+                    // It is there, and does not want us: not asked again at once.
+                    Ok(Ok(Found::Live(_))) => self.unreachable().await,
+                    _ => self.come_in_again().await,
+                }
             }
             None => self.come_in_again().await,
         }

@@ -30,11 +30,16 @@ impl Actor {
             let plans = self.desk.as_ref().and_then(|desk| desk.grounds().plans());
             let plans = plans.map(ToOwned::to_owned);
             let tracker = &mut self.plans;
+            let mut inits = Vec::new();
             let taken = self.projection.take(tail, |line| {
                 if let Some(plans) = &plans {
                     tracker.note(line, plans);
                 }
+                if memchr::memmem::find(line, b"\"init\"").is_some() {
+                    inits.push(line.to_vec());
+                }
             });
+            self.watch_tools(&inits);
             let batch = match taken {
                 Ok(batch) => batch,
                 Err(error) => {
@@ -52,6 +57,24 @@ impl Actor {
         }
     }
 
+    /// The agent says which tools it has: those that it would not ask about are told to it.
+    fn watch_tools(&mut self, inits: &[Vec<u8>]) {
+        let (Some(watching), Some(agent)) = (&mut self.watching, &self.agent) else {
+            return;
+        };
+        for line in inits {
+            let Some(settings) = watching.learn(line) else {
+                continue;
+            };
+            let (handle, session) = (agent.handle.clone(), self.id);
+            tokio::spawn(async move {
+                if let Err(error) = handle.apply_flag_settings(settings).await {
+                    tracing::warn!(%session, %error, "new tools are not asked about by rule; the hook asks");
+                }
+            });
+        }
+    }
+
     async fn take(&mut self, batch: Batch) {
         if let Some(to) = batch.rewound {
             self.rewound(to).await;
@@ -60,7 +83,6 @@ impl Actor {
             return;
         }
         self.unsaved.cursor = true;
-        self.row.cursor = self.projection.cursor();
         self.row.last_activity = batch.at.unwrap_or(self.row.last_activity);
         for fact in batch.facts {
             self.notice(&fact);

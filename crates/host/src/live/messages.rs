@@ -4,8 +4,13 @@
 //! journal has it, and not before; so one that was on its way when a host ended goes again, under the same name, by which
 //! the CLI knows it.
 
+use std::path::Path;
+
 use countersign_client::Prompt;
+use countersign_journal::{Kind, Reader, Step};
 use countersign_wire::content::ContentBlock;
+use serde::Deserialize;
+use serde_json::Value;
 
 use super::Actor;
 use crate::control::{Message, MessageId, now};
@@ -38,13 +43,22 @@ impl Actor {
 
     /// A message that the CLI gave back waits in front of the others.
     pub(super) async fn put_back(&mut self, id: MessageId) {
-        let Some(row) = self.going.take_back(id) else {
-            tracing::warn!(session = %self.id, %id, "a message was given back that is not known any more");
-            return;
-        };
         let session = self.id;
+        let (message, at, by) = match self.going.take_back(id) {
+            Some(row) => (row.message, row.at, row.by),
+            // An earlier host wrote it: what it said stands in the journal.
+            None => {
+                let dir = self.inner.folders.session(session);
+                let found = tokio::task::spawn_blocking(move || written(&dir, id)).await;
+                let Ok(Some(message)) = found else {
+                    tracing::warn!(%session, %id, "a message was given back that is not known any more");
+                    return;
+                };
+                (message, now(), "countersign".to_owned())
+            }
+        };
         let put = move |it: &crate::store::Connection| {
-            queue::push_front(it, session, &row.message, row.at, &row.by)
+            queue::push_front(it, session, &message, at, &by)
         };
         if let Err(error) = self.inner.store.write(Durability::Full, put).await {
             tracing::warn!(%session, %error, "a message cannot wait again");
@@ -52,10 +66,27 @@ impl Actor {
         self.tell_queue().await;
     }
 
+    /// A turn that was cut off goes on, as if a person had said so. The same turn is told to once, whoever tells it.
+    pub(super) async fn resume_cut_off(&mut self) {
+        let mut name = blake3::Hasher::new();
+        name.update(&self.id.bits().to_be_bytes());
+        name.update(&self.core.generation().to_be_bytes());
+        let mut bits = [0; 16];
+        bits.copy_from_slice(&name.finalize().as_bytes()[..16]);
+        let mut message = Message::text(GO_ON);
+        message.id = MessageId::new(self.row.created, u128::from_be_bytes(bits));
+        self.say_first(message).await;
+        self.step(Input::ReleaseQueue);
+        self.step(Input::Resume);
+    }
+
     /// What was asked last did not get through: a word to go on waits.
     pub(super) async fn go_on(&mut self) {
+        self.say_first(Message::text(GO_ON)).await;
+    }
+
+    async fn say_first(&mut self, message: Message) {
         let (session, at) = (self.id, now());
-        let message = Message::text(GO_ON);
         let put = move |it: &crate::store::Connection| {
             queue::push_front(it, session, &message, at, "countersign")
         };
@@ -77,6 +108,40 @@ impl Actor {
             Err(error) => tracing::warn!(%session, %error, "the queue cannot be read"),
         }
     }
+}
+
+/// A message as the newest agent of a session was given it.
+fn written(dir: &Path, id: MessageId) -> Option<Message> {
+    #[derive(Deserialize)]
+    struct Line {
+        uuid: String,
+        message: Said,
+    }
+    #[derive(Deserialize)]
+    struct Said {
+        content: Value,
+    }
+    let name = id.uuid();
+    let mut reader = Reader::open(dir).ok()?;
+    let mut found = None;
+    loop {
+        let record = match reader.next().ok()? {
+            Step::Record(record) if record.kind == Kind::Host => record,
+            Step::End => break,
+            _ => continue,
+        };
+        if memchr::memmem::find(record.payload, name.as_bytes()).is_none() {
+            continue;
+        }
+        let line = serde_json::from_slice::<Line>(record.payload).ok();
+        found = line.filter(|line| line.uuid == name).or(found);
+    }
+    let (text, blocks) = match found?.message.content {
+        Value::String(text) => (text, Vec::new()),
+        Value::Array(blocks) => (String::new(), blocks),
+        _ => return None,
+    };
+    Some(Message { id, text, blocks })
 }
 
 fn prompt_of(message: &Message) -> Result<Prompt, String> {

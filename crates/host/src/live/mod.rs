@@ -141,7 +141,12 @@ async fn turn_away(mut orders: mpsc::Receiver<Order>, error: &crate::control::Co
 
 impl Actor {
     async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
+        let was_cut_off = self.core.is_cut_off();
         self.come_in().await;
+        // Only what ended while no host was there: an agent that dies again and again is not told to go on for ever.
+        if self.inner.settings.resumes_cut_off && self.core.is_cut_off() && !was_cut_off {
+            self.resume_cut_off().await;
+        }
         loop {
             self.settle().await;
             let wake = self.wake_in();

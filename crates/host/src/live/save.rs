@@ -79,12 +79,18 @@ impl Actor {
         self.store(at).await;
     }
 
-    async fn store(&mut self, at: u64) {
+    /// Stores it all. Nothing else moves the cursor of the row, so that one which is stored for another reason never says
+    /// that records were taken whose consequences are not stored.
+    pub(super) async fn store(&mut self, at: u64) {
         let kept = self.kept();
         let core = &self.core;
         let row = &mut self.row;
-        row.core = kept;
+        let before = (row.cursor, std::mem::replace(&mut row.core, kept));
+        row.cursor = self.projection.cursor();
         row.state = core.state();
+        if !core.has_agent() {
+            row.mode = row.mode.for_next_agent();
+        }
         row.reason = core.reason();
         row.since = core.since();
         row.cut_off = core.is_cut_off();
@@ -133,6 +139,7 @@ impl Actor {
             }
             Err(error) => {
                 tracing::warn!(session = %self.id, %error, "a session cannot be stored");
+                (self.row.cursor, self.row.core) = before;
                 self.unsaved.put_back(kept, at + AGAIN);
             }
         }

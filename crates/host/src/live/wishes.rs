@@ -324,6 +324,13 @@ impl Actor {
 
     /// A turn ended: it is indexed, and what it cost is counted.
     pub(super) async fn turn_ended(&mut self, ok: bool) {
+        self.count().await;
+        self.inner.turn_ended(self.id, ok, self.row.cost_usd);
+        self.turn_over().await;
+    }
+
+    /// What it has cost so far, held against its budget.
+    pub(super) async fn count(&mut self) {
         let tail = self.agent.as_ref().map(super::Agent::tail);
         match crate::index::catch_up(&self.inner.store, &self.inner.folders, self.id, tail).await {
             Ok(totals) => {
@@ -335,7 +342,5 @@ impl Actor {
             }
             Err(error) => tracing::warn!(session = %self.id, %error, "a turn cannot be counted"),
         }
-        self.inner.turn_ended(self.id, ok, self.row.cost_usd);
-        self.turn_over().await;
     }
 }

@@ -27,6 +27,7 @@ fn asked(kind: Kind, tool: &str, input: Value) -> ApprovalView {
         expires: None,
         decided: None,
         needs_restart: false,
+        plan: None,
     }
 }
 

@@ -29,6 +29,10 @@ use crate::control::{ControlError, Decide, Message, Mode};
 /// The first version that writes an approved plan which was changed to the plan file.
 const FIRST_TO_WRITE_PLANS: Version = Version::new(2, 1, 325);
 
+/// The first version of which it was measured that a message which joins a running turn keeps its images. 2.0.75 tells
+/// the model the text alone.
+const FIRST_TO_KEEP_IMAGES: Version = Version::new(2, 1, 62);
+
 /// The command that compacts a conversation.
 const COMPACT: &str = "/compact";
 
@@ -218,7 +222,7 @@ impl<'a> Review<'a> {
 
     /// The plan is approved, and the conversation goes on.
     fn approve(&self, mode: Mode) -> Result<Consequence, ControlError> {
-        if self.known.agent == Agent::Gone || self.choice.compact {
+        if self.known.agent == Agent::Gone || self.choice.compact || self.needs_turn_for_images() {
             return self.approve_by_message(mode);
         }
         match self.edited {
@@ -267,9 +271,10 @@ impl<'a> Review<'a> {
             None => "Leaving plan mode is approved. Go on.".to_owned(),
         };
         let messages = self.compacted(self.with_said(told));
-        let message = match self.choice.compact {
-            true => "The plan is approved. The conversation is compacted before it goes on.",
-            false => "The plan is approved. Another agent carries it out.",
+        let message = match (self.choice.compact, self.known.agent) {
+            (true, _) => "The plan is approved. The conversation is compacted before it goes on.",
+            (false, Agent::Gone) => "The plan is approved. Another agent carries it out.",
+            (false, Agent::Waits) => "The plan is approved. The next message says how it goes on.",
         };
         let mut come = self.ending_the_turn(Effect::Allow, message);
         come.mode = Some(mode);
@@ -305,7 +310,8 @@ impl<'a> Review<'a> {
             (true, false) => "What the person says about the plan follows as images.".to_owned(),
             (false, _) => parts.join("\n\n"),
         };
-        if self.known.agent == Agent::Waits && !self.choice.compact {
+        let is_by_message = self.choice.compact || self.needs_turn_for_images();
+        if self.known.agent == Agent::Waits && !is_by_message {
             return Ok(self.deny_and_go_on(message));
         }
         let messages = self.compacted(message.clone());
@@ -328,6 +334,12 @@ impl<'a> Review<'a> {
             };
         }
         come
+    }
+
+    /// There are images, and this version would lose them in the middle of a turn: they go when it has ended.
+    fn needs_turn_for_images(&self) -> bool {
+        let keeps = |version| version >= FIRST_TO_KEEP_IMAGES;
+        !self.choice.images.is_empty() && !self.known.version.is_some_and(keeps)
     }
 
     /// The turn ends with a denial, if there is one to end.

@@ -178,7 +178,8 @@ impl Core {
         let trap = (self.trap).or_else(|| trap_in(&self.stderr, self.begin));
         let trap = trap.filter(|_| !self.has_worked);
         let was_idle = self.turn.is_none() && exit.code == Some(0);
-        let came_up = self.phase == Phase::Live && (self.has_worked || was_idle);
+        // One that has worked came up, whether or not a host was there to see it.
+        let came_up = self.has_worked || (self.phase == Phase::Live && was_idle);
         let busy = self.is_busy();
         let ending = self.ending.as_ref().map(|ending| ending.why);
         self.leave_agent(out);
@@ -211,7 +212,7 @@ impl Core {
         }
         // A message that was on its way is sent again by another start; it is not to be the end of every one.
         let was_starting =
-            self.phase == Phase::Starting || (!self.has_worked && self.turn.is_some());
+            !self.has_worked && (self.phase == Phase::Starting || self.turn.is_some());
         let busy = self.is_busy();
         let had_background = self.background() > 0;
         let ending = self.ending.as_ref().map(|ending| ending.why);

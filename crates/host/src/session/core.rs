@@ -140,6 +140,8 @@ pub struct Core {
     pub(super) is_disk_full: bool,
     /// A person wants an agent, whatever the queue says.
     pub(super) is_wanted: bool,
+    /// A person said so before it was known that there is none.
+    pub(super) is_wanted_anyway: bool,
     /// Only a person's word starts an agent again.
     pub(super) needs_word: bool,
     /// Starts in a row that came to nothing.
@@ -162,6 +164,9 @@ pub struct Core {
     pub(super) ending: Option<Ending>,
     pub(super) limit: Option<Limit>,
     pub(super) over_budget: Option<Over>,
+    pub(super) has_budget: bool,
+    /// A turn has just ended, and what it has cost is told next: nothing is sent before.
+    pub(super) is_counting: bool,
     pub(super) outcome: Outcome,
     pub(super) is_cut_off: bool,
     pub(super) is_stalled: bool,
@@ -218,6 +223,9 @@ impl Core {
         }
         let (before, was_quiet) = (self.shown(), self.may_sleep());
         let mut out = Vec::new();
+        if matches!(input, Input::Tick | Input::Budget { .. } | Input::HostBegan) {
+            self.is_counting = false;
+        }
         self.take(now, input, &mut out);
         if !was_quiet && self.may_sleep() {
             self.idle_since = now;
@@ -243,7 +251,7 @@ impl Core {
         match input {
             Input::Fact(fact) => self.hear(now, fact, out),
             Input::HostBegan => self.host_began(),
-            Input::CaughtUp => self.is_behind = false,
+            Input::CaughtUp => self.caught_up(),
             Input::Attached { generation, paused } => self.attached(now, generation, paused, out),
             Input::SpawnFailed {
                 generation,

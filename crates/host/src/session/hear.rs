@@ -168,6 +168,7 @@ impl Core {
             interrupted,
         });
         self.is_released = false;
+        self.is_counting = self.has_budget;
         self.await_unread(now);
         let is_waited_for =
             (self.ending.as_ref()).is_some_and(|ending| ending.step == EndStep::Interrupting);

@@ -45,7 +45,10 @@ impl Core {
 
     /// The message whose turn it would be, if nothing else goes on.
     fn message_in_turn(&self) -> Option<MessageId> {
-        let is_free = self.held.is_none() && self.limit.is_none() && self.over_budget.is_none();
+        let is_free = self.held.is_none()
+            && self.limit.is_none()
+            && self.over_budget.is_none()
+            && !self.is_counting;
         self.next.filter(|_| is_free)
     }
 

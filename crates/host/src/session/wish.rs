@@ -125,6 +125,7 @@ impl Core {
     }
 
     fn stop(&mut self, now: u64, out: &mut Vec<Effect>) {
+        self.is_wanted_anyway = false;
         match self.phase {
             Phase::Off | Phase::Waiting => self.stop_without_agent(out),
             Phase::Starting => self.want_end(),
@@ -162,6 +163,7 @@ impl Core {
     }
 
     fn force_end(&mut self, now: u64, out: &mut Vec<Effect>) {
+        self.is_wanted_anyway = false;
         if !self.has_agent() {
             return self.stop_without_agent(out);
         }
@@ -223,8 +225,17 @@ impl Core {
         self.tell_end(now, out);
     }
 
+    /// The journal is read: what a person wanted meanwhile is done.
+    pub(super) fn caught_up(&mut self) {
+        self.is_behind = false;
+        if std::mem::take(&mut self.is_wanted_anyway) && self.phase == Phase::Off {
+            self.resume();
+        }
+    }
+
     fn resume(&mut self) {
         self.held = None;
+        self.is_wanted_anyway = self.is_behind;
         match (self.phase, &mut self.ending) {
             (Phase::Off, _) => {
                 self.failed_starts = 0;
@@ -260,6 +271,7 @@ impl Core {
     }
 
     fn budget(&mut self, now: u64, spent: f64, budget: Option<f64>, out: &mut Vec<Effect>) {
+        self.has_budget = budget.is_some();
         let budget = budget.filter(|budget| spent >= *budget);
         self.over_budget = budget.map(|budget| Over { spent, budget });
         if self.over_budget.is_some() && self.ending.is_none() {

@@ -56,6 +56,13 @@ pub struct HostLock {
     epoch: u64,
 }
 
+impl Drop for HostLock {
+    fn drop(&mut self) {
+        // A child that is about to become another program may hold the file for a moment longer.
+        let _ = self.file.unlock();
+    }
+}
+
 impl HostLock {
     /// Takes the folder, made if it is not there.
     ///

@@ -245,6 +245,29 @@ fn images_follow_a_denial_as_one_message() {
 }
 
 #[test]
+fn where_a_running_turn_would_lose_images_they_go_when_it_has_ended() {
+    for (way, mode) in [(Way::KeepPlanning, None), (Way::Manual, Some(Mode::Ask))] {
+        let choice = PlanDecision {
+            images: vec![image()],
+            ..said(way, "like this")
+        };
+        assert!(matches!(come(choice.clone(), OLD).after, After::Then { .. }));
+        let come = come(choice, OLDEST);
+        assert!(denial(&come).1, "the turn ends");
+        let After::OnceIdle {
+            mode: set,
+            messages,
+        } = &come.after
+        else {
+            panic!("nothing later: {come:?}");
+        };
+        assert_eq!((*set, messages.len()), (mode, 1));
+        assert_eq!(messages[0].blocks, [image()]);
+        assert!(messages[0].text.contains("like this"));
+    }
+}
+
+#[test]
 fn a_changed_plan_goes_with_the_approval_on_the_newest_and_as_feedback_on_older_ones() {
     for way in [Way::AcceptEdits, Way::Manual] {
         let choice = PlanDecision {

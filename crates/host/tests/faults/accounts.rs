@@ -54,11 +54,34 @@ pub(crate) struct Account {
 }
 
 /// A message that was ordered.
-struct Wanted {
-    uuid: String,
+pub(crate) struct Wanted {
+    pub(crate) uuid: String,
+    /// As the queue has it.
+    id: String,
     text: String,
     key: String,
     in_order: bool,
+}
+
+/// The messages among these commands.
+pub(crate) fn wanted(commands: &[Ordered]) -> impl Iterator<Item = Wanted> {
+    let of = |ordered: &Ordered| {
+        let (message, in_order) = match &ordered.command {
+            Command::Start(new) => (new.prompt.clone()?, true),
+            Command::Send { message, .. } => (message.clone(), true),
+            // It goes in front of what waits.
+            Command::Resume { message, .. } => (message.clone()?, false),
+            _ => return None,
+        };
+        Some(Wanted {
+            uuid: message.id.uuid(),
+            id: message.id.to_string(),
+            text: message.text,
+            key: ordered.key.clone(),
+            in_order,
+        })
+    };
+    commands.iter().filter_map(of)
 }
 
 impl Account {
@@ -90,37 +113,19 @@ impl Account {
         wrong
     }
 
-    fn wanted(&self) -> Vec<Wanted> {
-        let of = |ordered: &Ordered| {
-            let (message, in_order) = match &ordered.command {
-                Command::Start(new) => (new.prompt.clone()?, true),
-                Command::Send { message, .. } => (message.clone(), true),
-                // It goes in front of what waits.
-                Command::Resume { message, .. } => (message.clone()?, false),
-                _ => return None,
-            };
-            Some(Wanted {
-                uuid: message.id.uuid(),
-                text: message.text,
-                key: ordered.key.clone(),
-                in_order,
-            })
-        };
-        self.commands.iter().filter_map(of).collect()
-    }
-
-    /// What was acknowledged was written, or waits: once while its agent lived, and under one name.
+    /// What was acknowledged was read by an agent, or waits: written once while its agent lived, and under one name.
     fn messages(&self, case: &Case, died: Died) -> Vec<Wrong> {
         let mut wrong = Vec::new();
         let written = written(case);
         let waiting = self.report["queue"].as_array().into_iter().flatten();
         let waiting: Vec<&str> = waiting.filter_map(|it| it["id"].as_str()).collect();
-        for wanted in self.wanted() {
+        let taken = taken(case);
+        for wanted in wanted(&self.commands) {
             let times = written.iter().filter(|it| it.uuid == wanted.uuid).count();
             let is_known = self.receipts.iter().any(|(key, _)| *key == wanted.key);
-            let waits = waiting.len() > times;
-            if is_known && times == 0 && !waits {
-                let what = format!("{} was taken and is gone", wanted.key);
+            let waits = waiting.contains(&wanted.id.as_str());
+            if is_known && !waits && !taken.contains(&wanted.uuid) {
+                let what = format!("no agent has read {}, written {times} times", wanted.key);
                 wrong.push(Wrong::of("Acknowledged", what));
             }
             let of_text = written.iter().filter(|it| it.text == wanted.text);
@@ -139,7 +144,7 @@ impl Account {
 
     /// Messages reached the agent in the order in which they were taken.
     fn order(&self, case: &Case) -> Vec<Wrong> {
-        let wanted = self.wanted();
+        let wanted: Vec<Wanted> = wanted(&self.commands).collect();
         let place = |uuid: &str| wanted.iter().position(|it| it.in_order && it.uuid == uuid);
         let mut seen = BTreeSet::new();
         let firsts = written(case).into_iter().filter(|it| seen.insert(it.uuid.clone()));
@@ -217,7 +222,7 @@ impl Account {
     fn marks(&self, case: &Case) -> Vec<Wrong> {
         let questions: Vec<Asked> = asked(case).into_values().collect();
         let mut due: Vec<String> = Vec::new();
-        for wanted in self.wanted().iter().filter(|it| it.in_order) {
+        for wanted in wanted(&self.commands).filter(|it| it.in_order) {
             let name = wanted.text.trim_start_matches("This is ").trim_end_matches('.');
             let marks = questions.iter().map(|asked| asked.mark.clone());
             let marks: BTreeSet<String> = marks
@@ -236,6 +241,19 @@ impl Account {
             false => vec![Wrong::of("Marks", format!("ran {ran:?}, due {due:?}"))],
         }
     }
+}
+
+/// The messages of which an agent said that it has begun with them.
+fn taken(case: &Case) -> BTreeSet<String> {
+    let said = case.journal.said();
+    let begun = said.filter_map(|(_, line)| match line["type"].as_str()? {
+        "command_lifecycle" if line["state"] == "started" => {
+            line["command_uuid"].as_str().map(str::to_owned)
+        }
+        "user" if line["isReplay"] == true => line["uuid"].as_str().map(str::to_owned),
+        _ => None,
+    });
+    begun.collect()
 }
 
 /// A message that reached an agent.

@@ -29,8 +29,14 @@ fn receipts(fault: Option<Fault>, point: &str) -> Vec<Wrong> {
     let mut host = stage.host(&orders);
     host.until_ended();
     stage.note(&host);
-    let mut next = stage.host(&stage.orders(&stage.not_acknowledged(&commands)));
-    let report = next.until_at_rest();
+    let report = stage.host(&stage.orders(&commands[..1])).until_at_rest();
+    // The second message came or did not: nobody waits for it here.
+    let mut orders = stage.orders(&commands[..1]);
+    orders.awaited.extend(crate::accounts::wanted(&commands[1..]).map(|it| it.uuid));
+    let report = match fault {
+        Some(_) => report,
+        None => stage.host(&orders).until_at_rest(),
+    };
     stage.wrong(&commands, &report, Died::Hosts)
 }
 

@@ -5,8 +5,10 @@
 
 use std::path::Path;
 
+use countersign_host::control::Command;
+
 use crate::accounts::Died;
-use crate::orders::{Death, Leave};
+use crate::orders::{Death, Leave, Ordered, Person};
 use crate::procs;
 use crate::scenes;
 use crate::stage::Stage;
@@ -116,7 +118,66 @@ fn a_session_that_no_database_knows_is_found_by_its_folder() {
     assert_eq!(approvals.len(), 6, "{approvals:#?}\n{}", stage.story());
     let is_settled = |row: &serde_json::Value| row["life"] == "settled";
     assert!(approvals.iter().all(is_settled), "{approvals:#?}");
+    assert!(stage.processes().is_empty(), "nobody asked for an agent");
     let resumed = [stage.resume("resume", &mut dice)];
     let report = stage.host(&stage.orders(&resumed)).until_at_rest();
     assert_eq!(report["session"]["generation"], 2, "{report:#}");
+}
+
+/// The secret of its keeper is lost with the database: the agent is shown as out of reach, nothing is started beside it, and
+/// it can be ended by force.
+#[test]
+fn an_agent_that_no_database_knows_is_out_of_reach_until_it_is_ended() {
+    let mut dice = Dice::of("out of reach");
+    let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
+    let commands = stage.messages(1, &mut dice);
+    stage.host(&stage.orders(&commands)).until_at_rest();
+    copy_database(&stage.root().join("nothing"), &stage.data());
+    let mut orders = stage.orders(&[]);
+    orders.leave = Leave::OutOfReach;
+    let report = stage.host(&orders).until_at_rest();
+    assert_eq!(report["session"]["state"], "unreachable", "{report:#}");
+    assert_eq!(stage.case().witnesses.len(), 1, "{}", stage.story());
+    let mut orders = stage.orders(&[Ordered {
+        key: "end".into(),
+        command: Command::ForceEnd { session: stage.id() },
+    }]);
+    orders.leave = Leave::Off;
+    stage.host(&orders).until_at_rest();
+    wait::until("nothing is left running", || stage.processes().is_empty());
+    let resumed = [stage.resume("resume", &mut dice)];
+    let report = stage.host(&stage.orders(&resumed)).until_at_rest();
+    assert_eq!(report["session"]["generation"], 2, "{report:#}");
+}
+
+/// The older copy says that the session is stopped. Its agent runs, and has asked something since.
+#[test]
+fn an_agent_that_came_after_the_copy_is_looked_after() {
+    let mut dice = Dice::of("came after the copy");
+    let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
+    let mut commands = stage.messages(1, &mut dice);
+    commands.push(Ordered {
+        key: "stop".into(),
+        command: Command::Stop { session: stage.id() },
+    });
+    let mut orders = stage.orders(&commands[..1]);
+    stage.host(&orders).until_at_rest();
+    orders.commands = commands.clone();
+    orders.leave = Leave::Off;
+    stage.host(&orders).until_at_rest();
+    let copy = stage.root().join("copy");
+    copy_database(&stage.data(), &copy);
+    let mut orders = stage.orders(&[stage.resume("resume", &mut dice), stage.send("m1", &mut dice)]);
+    (orders.person, orders.leave) = (Person::Waits, Leave::Never);
+    let mut host = stage.host(&orders);
+    host.until("question");
+    host.kill();
+    copy_database(&copy, &stage.data());
+    let mut next = orders.clone();
+    next.commands.clear();
+    (next.person, next.leave) = (Person::Decides, Leave::AtRest);
+    let report = stage.host(&next).until_at_rest();
+    let approvals = report["approvals"].as_array().unwrap();
+    assert_eq!(approvals.len(), 6, "{approvals:#?}\n{}", stage.story());
+    assert_eq!(stage.ran().len(), 4, "{:?}", stage.ran());
 }

@@ -28,6 +28,7 @@ mod rounds_agent;
 mod rounds_host;
 mod scenes;
 mod stage;
+mod unread;
 #[path = "../../../keeper/tests/faults/wait.rs"]
 #[expect(dead_code, reason = "some are for tests of the keeper alone")]
 mod wait;

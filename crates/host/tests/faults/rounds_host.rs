@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::accounts::Died;
 use crate::figures::Figures;
 use crate::hosted::Hosted;
-use crate::orders::{Death, Ordered};
+use crate::orders::{Death, Ordered, Orders};
 use crate::procs::{self, Process};
 use crate::scenes;
 use crate::stage::{Cli, Stage};
@@ -69,7 +69,7 @@ impl Rounds {
                 is_hit |= one_host_dies(stage, commands, *end, dice);
             }
             let started = Instant::now();
-            let mut next = stage.host(&stage.orders(&again(stage, commands, dice)));
+            let mut next = stage.host(&again(stage, commands, dice));
             let report = carry_on(stage, &mut next);
             figures.recovered(started.elapsed());
             let when = format!("{}, round {round}", self.name);
@@ -81,16 +81,17 @@ impl Rounds {
 }
 
 /// What a client says to the next host: everything once more, or only what it has no receipt for.
-fn again(stage: &Stage, commands: &[Ordered], dice: &mut Dice) -> Vec<Ordered> {
-    match dice.below(2) {
-        0 => commands.to_vec(),
-        _ => stage.not_acknowledged(commands),
+fn again(stage: &Stage, commands: &[Ordered], dice: &mut Dice) -> Orders {
+    let mut orders = stage.orders(commands);
+    if dice.below(2) == 0 {
+        orders.commands = stage.not_acknowledged(commands);
     }
+    orders
 }
 
 /// Starts a host and sees it die; whether it did before all was at rest.
 fn one_host_dies(stage: &Stage, commands: &[Ordered], end: End, dice: &mut Dice) -> bool {
-    let mut orders = stage.orders(&again(stage, commands, dice));
+    let mut orders = again(stage, commands, dice);
     if let End::At(point, most) = end {
         orders.die = Some(Death {
             point: point.to_owned(),

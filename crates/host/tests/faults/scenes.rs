@@ -6,7 +6,7 @@
 
 /// Two calls of one message, then one that a rule decides, with much to read around them.
 pub(crate) const THREE_QUESTIONS: &str = r#"
-turn always when "go on"
+turn always when "Go on"
   say "I go on."
 turn always
   flood 25 120
@@ -22,7 +22,7 @@ turn always
 
 /// One question, with children that are in sessions of their own.
 pub(crate) const WITH_CHILDREN: &str = r#"
-turn always when "go on"
+turn always when "Go on"
   say "I go on."
 turn always
   spawn "sleep 600"
@@ -35,7 +35,7 @@ turn always
 
 /// The tool of the first message takes its time, so that something can die while it runs.
 pub(crate) const SLOW_TOOL: &str = r#"
-turn always when "go on"
+turn always when "Go on"
   say "I go on."
 turn always when "m1"
   say "Done: ${prompt}."
@@ -49,7 +49,7 @@ pub(crate) const ECHO: &str = "#!/bin/sh\necho \"$1\" >> ran.log\n";
 
 /// A model that calls three tools for each of so many messages.
 pub(crate) fn model(messages: usize) -> String {
-    let mut script = String::from("reply 1000 times when \"go on\"\n  say \"I go on.\"\n");
+    let mut script = String::from("reply 1000 times when \"Go on\"\n  say \"I go on.\"\n");
     for index in 0..messages {
         let text = text_of(index, true);
         script += &format!(

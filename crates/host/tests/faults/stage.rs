@@ -18,7 +18,7 @@ use countersign_testkit::demand;
 use countersign_testkit::sandbox::{Launch, RunAs, Sandbox};
 use serde_json::{Value, json};
 
-use crate::accounts::{Account, Died, Wrong};
+use crate::accounts::{self, Account, Died, Wrong};
 use crate::checks::{Case, Extent};
 use crate::evidence::{self, Journal, Witness};
 use crate::hosted::{Hosted, program};
@@ -162,6 +162,17 @@ impl Stage {
         (0..count).map(one).collect()
     }
 
+    /// The command that says this, behind whatever waits.
+    pub(crate) fn send(&self, text: &str, dice: &mut Dice) -> Ordered {
+        Ordered {
+            key: format!("send {text}"),
+            command: Command::Send {
+                session: self.session,
+                message: self.message(text, dice),
+            },
+        }
+    }
+
     fn message(&self, text: &str, dice: &mut Dice) -> Message {
         Message {
             id: MessageId::new(now(), u128::from(dice.next())),
@@ -176,7 +187,7 @@ impl Stage {
             key: key.to_owned(),
             command: Command::Resume {
                 session: self.session,
-                message: Some(self.message("go on", dice)),
+                message: Some(self.message("Go on.", dice)),
             },
         }
     }
@@ -216,6 +227,7 @@ impl Stage {
             env: self.env.clone(),
             session: self.session,
             commands: commands.to_vec(),
+            awaited: accounts::wanted(commands).map(|it| it.uuid).collect(),
             person: Person::Decides,
             leave: Leave::AtRest,
             die: None,

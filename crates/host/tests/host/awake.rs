@@ -6,7 +6,8 @@
 use countersign_host::control::approval::{Remember, Scope};
 use countersign_host::control::session::Setup;
 use countersign_host::control::{
-    ApprovalView, Command, Decide, Message, Mode, SessionId, SessionView, State,
+    ApprovalView, Command, Control, ControlError, Decide, Message, Mode, NewSession, SessionId,
+    SessionView, State,
 };
 use serde_json::Value;
 
@@ -162,23 +163,39 @@ async fn plan_mode_and_a_model_that_was_chosen_later_are_there_after_a_resume() 
 #[tokio::test(flavor = "multi_thread")]
 async fn hands_off_ends_with_the_agent_it_was_given_to() {
     let stage = sleepy(ASKS).await;
-    let setup = Setup {
-        mode: Mode::HandsOff { until: u64::MAX },
-        ..setup(&stage, Mode::Ask)
+    let until = now() + 3_600_000_000;
+    let mode = Mode::HandsOff { until };
+    let new = NewSession {
+        id: SessionId::fresh(),
+        prompt: None,
+        cwd: stage.project(),
+        setup: setup(&stage, mode),
+        worktree: None,
     };
-    let id = stage.start_with("talk", setup).await;
-    let begun = stage.until_seen(id, "asleep", is_asleep).await;
-    assert_eq!(begun.mode, Mode::Ask, "no agent is started in it");
+    let host = stage.host();
+    let refused = host
+        .execute(Stage::cmd(), Command::Start(Box::new(new)))
+        .await;
+    assert!(
+        matches!(refused, Err(ControlError::Invalid { .. })),
+        "{refused:?}"
+    );
+    let id = stage.start("talk").await;
+    stage.until_seen(id, "asleep", is_asleep).await;
+    let set = Command::SetMode { session: id, mode };
+    let refused = host.execute(Stage::cmd(), set.clone()).await;
+    assert!(
+        matches!(refused, Err(ControlError::NotNow { .. })),
+        "{refused:?}"
+    );
     send(&stage, id, "one").await;
     let open = stage.open_approvals(id, 1).await;
-    let mode = Mode::HandsOff {
-        until: now() + 3_600_000_000,
-    };
-    stage.execute(Command::SetMode { session: id, mode }).await;
+    stage.execute(set).await;
     stage.decide(&open[0], Decide::allow()).await;
     // Without a question, since nobody wants to be asked.
     send(&stage, id, "two").await;
-    stage.until_seen(id, "asleep", is_asleep).await;
+    let slept = stage.until_seen(id, "asleep", is_asleep).await;
+    assert_eq!(slept.mode, Mode::Ask);
     assert_eq!(stage.ran(), ["one", "two"]);
     send(&stage, id, "three").await;
     let view = stage.until(id, "needs_you").await;

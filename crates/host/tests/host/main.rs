@@ -6,9 +6,15 @@
 mod approvals;
 mod awake;
 mod heard;
+mod imports;
+mod limits;
 mod modes;
+mod questions;
 mod queue;
 mod recovery;
 mod rooms;
 mod sessions;
 mod stage;
+mod told;
+mod watching;
+mod worktrees;

@@ -4,7 +4,6 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use countersign_host::control::session::Setup;
@@ -199,6 +198,25 @@ impl Stage {
         }
     }
 
+    /// Waits until the agent has said this.
+    pub(crate) async fn until_said(&self, id: SessionId, words: &str) {
+        let start = Instant::now();
+        loop {
+            let page = self.host().transcript(id, None, 50).await.unwrap();
+            let text = serde_json::to_string(&page.items).unwrap();
+            if text.contains(words) {
+                return;
+            }
+            assert!(
+                start.elapsed() < DEADLINE,
+                "it never said {words}\n{:#?}\n{}",
+                self.view(id).await,
+                self.story(id)
+            );
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
     /// The open approvals of a session, once there are so many.
     pub(crate) async fn open_approvals(&self, id: SessionId, count: usize) -> Vec<ApprovalView> {
         let start = Instant::now();
@@ -310,6 +328,3 @@ impl Drop for Stage {
         }
     }
 }
-
-/// Shared by several tasks of a test.
-pub(crate) type SharedStage = Arc<Stage>;

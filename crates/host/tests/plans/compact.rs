@@ -1,4 +1,6 @@
 //! *And compact first*: the turn ends, the conversation is compacted, and the plan goes on in a message.
+//!
+//! Owns the order of it: the turn is ended, `/compact` goes alone, then what was decided, in the mode that was chosen.
 
 use countersign_host::control::approval::{PlanDecision, Way};
 use countersign_host::control::{Decide, Mode, SessionId};
@@ -8,11 +10,8 @@ use crate::stage::{Cli, Line, Stage, way};
 
 pub(crate) async fn the_context_is_compacted_before_it_goes_on(cli: Cli) {
     let text = "# A\n\n1. Dig\n";
-    let script = Script::default()
-        .plan(text)
-        .say("They talked about digging.")
-        .plan_again(text)
-        .say("They talked about filling.");
+    let script = Script::default().summary("They talked about digging.");
+    let script = script.plan(text).plan_again(text);
     let script = script.write("note.txt").say("Done.");
     let stage = Stage::new(cli, &script).await;
     let id = stage.planning("Plan the garden").await;

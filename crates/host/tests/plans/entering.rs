@@ -1,4 +1,6 @@
 //! Plan mode that the agent enters by itself.
+//!
+//! Of themselves only old versions ask whether it may; started by a host, all of them ask about every call.
 
 use countersign_host::control::approval::Way;
 use countersign_host::control::{Decide, Mode};

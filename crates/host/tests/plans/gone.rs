@@ -1,32 +1,29 @@
 //! Plans whose agent has gone, and plans that a host leaves to the next one.
+//!
+//! Owns that a decision outlives whoever it was meant for: each way on starts an agent in the right mode, once.
 
-use countersign_host::control::approval::{PlanDecision, Way};
+use countersign_host::control::approval::{Life, Outcome, Way};
 use countersign_host::control::{Command, Decide, Did, Mode, SessionId};
 
 use crate::script::Script;
-use crate::stage::{Cli, Stage, way};
+use crate::stage::{Cli, Stage, not_yet, way};
 
 pub(crate) async fn an_agent_that_has_gone_is_resumed_by_the_decision(cli: Cli) {
-    let plans = ["# A\n\n1. Dig\n", "# B\n\n1. Fill\n", "# C\n\n1. Rake\n"];
-    let script = Script::default().plan(plans[0]).plan(plans[1]);
+    // The same text each time: newer versions write on in the file of before, which an agent that was resumed has not read.
+    let text = "# Plan\n\n1. Dig\n";
+    let script = Script::default().plan(text).plan(text);
     let script = script.write("edits.txt").say("Done.");
-    let script = script.plan(plans[2]).write("manual.txt").say("Done again.");
+    let script = script.plan(text).write("manual.txt").say("Done again.");
     let stage = Stage::new(cli, &script).await;
     let id = stage.planning("Plan the garden").await;
 
-    let plan = stage.presented(id, plans[0]).await;
+    let plan = stage.presented(id, text).await;
     let plan = stage.kill(&plan).await;
-    let feedback = Some("Fill it.".to_owned());
-    stage
-        .go(
-            &plan,
-            PlanDecision {
-                feedback,
-                ..way(Way::KeepPlanning)
-            },
-        )
-        .await;
-    let plan = stage.presented(id, plans[1]).await;
+    stage.go(&plan, not_yet("Fill it.")).await;
+    let sent_back = stage.until_life(&plan, "settled").await;
+    let outcome = Outcome::Refused;
+    assert_eq!(sent_back.life, Life::Settled { outcome });
+    let plan = stage.presented(id, text).await;
     assert_eq!(last_of(&stage, id), (2, "plan".to_owned()));
     said_last(&stage, id, "Fill it.");
 
@@ -41,18 +38,18 @@ pub(crate) async fn an_agent_that_has_gone_is_resumed_by_the_decision(cli: Cli) 
         stage.story(id)
     );
     assert_eq!(last_of(&stage, id), (3, "default".to_owned()));
-    said_last(&stage, id, "1. Fill");
+    said_last(&stage, id, "1. Dig");
     assert!(stage.file("edits.txt").exists());
 
     let mode = Mode::Plan;
     stage.execute(Command::SetMode { session: id, mode }).await;
-    stage.send(id, "Now plan the raking").await;
-    let plan = stage.presented(id, plans[2]).await;
+    stage.send(id, "Now plan the rest").await;
+    let plan = stage.presented(id, text).await;
     let plan = stage.kill(&plan).await;
     stage.go(&plan, way(Way::Manual)).await;
     let edit = stage.asked(id, "Write").await;
     assert_eq!(last_of(&stage, id), (4, "default".to_owned()));
-    said_last(&stage, id, "1. Rake");
+    said_last(&stage, id, "1. Dig");
     stage.decide(&edit, Decide::allow()).await;
     let view = stage.rests(id, 2).await;
     assert_eq!((view.mode, view.open_approvals), (Mode::Ask, 0));
@@ -73,10 +70,14 @@ pub(crate) async fn a_plan_of_an_agent_that_has_gone_begins_a_fresh_conversation
     let plan = "# Plan\n\n1. Write note.txt\n";
     let script = Script::default().plan(plan).within("Carry out this plan");
     let script = script.write("note.txt").say("Done.");
-    let stage = Stage::new(cli, &script).await;
+    let mut stage = Stage::new(cli, &script).await;
     let old = stage.planning("Plan the garden").await;
     let asked = stage.presented(old, plan).await;
-    let asked = stage.kill(&asked).await;
+    stage.kill(&asked).await;
+    stage.restart().await;
+    let asked = stage.presented(old, plan).await;
+    assert!(asked.needs_restart, "it is said beforehand");
+    assert!(asked.plan.as_ref().unwrap().restarts, "and on the card");
     let receipt = stage.go(&asked, way(Way::ClearContext)).await;
     let Did::Decided {
         session: Some(new), ..
@@ -108,16 +109,7 @@ pub(crate) async fn a_plan_outlives_the_host_that_was_asked(cli: Cli) {
     let after = stage.presented(id, plans[0]).await;
     assert_eq!((after.id, &after.digest), (before.id, &before.digest));
     assert!(!after.needs_restart);
-    let feedback = Some("Fill it.".to_owned());
-    stage
-        .go(
-            &after,
-            PlanDecision {
-                feedback,
-                ..way(Way::KeepPlanning)
-            },
-        )
-        .await;
+    stage.go(&after, not_yet("Fill it.")).await;
     // The plan file is known to be this session's own, although another host saw it written.
     let second = stage.presented(id, plans[1]).await;
     stage.restart().await;

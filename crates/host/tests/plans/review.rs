@@ -1,131 +1,126 @@
 //! Plans that are looked at: sent back, changed, approved, with an agent that waits.
+//!
+//! Owns what reaches the model with each way, what the card shows beforehand, and the versions that are kept.
 
 use std::time::Duration;
 
-use countersign_host::control::approval::{Comment, PlanDecision, Way};
-use countersign_host::control::{Decide, Mode};
+use countersign_host::control::approval::{Card, Comment, PlanDecision, Way};
+use countersign_host::control::{ApprovalView, Decide, Mode, PlanVersion, SessionId};
 use serde_json::{Value, json};
 
 use crate::script::Script;
-use crate::stage::{Cli, Stage, way};
+use crate::stage::{Cli, Stage, not_yet, way};
 
 /// One pixel.
 const IMAGE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
+const PLANS: [&str; 4] = [
+    "# A\n\n1. Dig\n",
+    "# B\n\n1. Dig\n",
+    "# B\n\n1. Dig deep\n",
+    "# D\n\n1. Fill\n",
+];
+
 pub(crate) async fn a_plan_goes_back_and_forth_until_it_is_approved(cli: Cli) {
-    let plans = [
-        "# A\n\n1. Dig\n",
-        "# B\n\n1. Dig\n",
-        "# B\n\n1. Dig deep\n",
-        "# D\n\n1. Fill\n",
-    ];
-    let script = plans
+    let script = PLANS
         .iter()
         .fold(Script::default(), |script, plan| script.plan(plan));
     let script = script.write("note.txt").say("Done.").say("Still here.");
     let stage = Stage::new(cli, &script).await;
     let id = stage.planning("Plan the garden").await;
+    let mut presented = send_back(&stage, id).await;
 
-    let first = stage.presented(id, plans[0]).await;
-    assert!(
-        stage
-            .refused(&first, way(Way::KeepPlanning))
-            .await
-            .contains("feedback")
-    );
-    let feedback = Some("Call it B.".to_owned());
-    let decision = PlanDecision {
-        feedback,
-        ..way(Way::KeepPlanning)
-    };
-    stage.go(&first, decision).await;
-
-    let second = stage.presented(id, plans[1]).await;
-    let line = |line, text: &str| Comment {
-        line,
-        text: text.to_owned(),
-    };
-    let comments = vec![line(3, "How deep?"), line(1, "A fine name.")];
-    let nowhere = PlanDecision {
-        comments: vec![line(9, "What?")],
-        ..way(Way::KeepPlanning)
-    };
-    assert!(stage.refused(&second, nowhere).await.contains("no line 9"));
-    let decision = PlanDecision {
-        comments,
-        ..way(Way::KeepPlanning)
-    };
-    stage.go(&second, decision).await;
-
-    let third = stage.presented(id, plans[2]).await;
-    let source = json!({"type": "base64", "media_type": "image/png", "data": IMAGE});
-    let images = vec![json!({"type": "image", "source": source})];
-    let decision = PlanDecision {
-        images,
-        ..way(Way::KeepPlanning)
-    };
-    stage.go(&third, decision).await;
-
-    let fourth = stage.presented(id, plans[3]).await;
+    let last = stage.presented(id, PLANS[3]).await;
     assert!(
         stage.modes(id).iter().all(|(_, mode)| mode == "plan"),
         "{:?}",
         stage.modes(id)
     );
-    stage.go(&fourth, way(Way::AcceptEdits)).await;
+    stage.go(&last, way(Way::AcceptEdits)).await;
     let view = stage.rests(id, 1).await;
     assert_eq!((view.mode, view.generation), (Mode::Edits, 1));
     assert!(stage.file("note.txt").exists(), "{}", stage.story(id));
-
     assert!(
         stage.shortest_wait() < Duration::from_secs(1),
         "what waits for a person is shown at once: {:?}",
         stage.shortest_wait()
     );
-
-    for (plan, words) in [
-        (&first, vec!["Call it B."]),
-        (
-            &second,
-            vec![
-                "On line 1",
-                "> # B\nA fine name.",
-                "On line 3",
-                "> 1. Dig\nHow deep?",
-            ],
-        ),
-        (&third, vec!["images"]),
-    ] {
-        let answer = stage.answer(plan);
-        assert_eq!(answer["behavior"], "deny", "{answer}");
-        assert_ne!(answer["interrupt"], true, "{answer}");
-        let told = &stage.told(plan);
-        let text = told["content"].as_str().unwrap();
-        assert!(words.iter().all(|words| text.contains(words)), "{told}");
-    }
+    was_told(&stage, &presented);
     let pictures: Vec<Value> = stage.messages(id).into_iter().filter(has_image).collect();
     assert_eq!(pictures.len(), 1, "images follow as one message");
-    assert_ne!(stage.model_heard(IMAGE), Some(false));
+    // Some versions encode it anew.
+    assert_ne!(stage.model_heard("\"type\":\"image\""), Some(false));
 
-    let approved = stage.answer(&fourth);
+    let approved = stage.answer(&last);
     let default = json!([{"type": "setMode", "mode": "default", "destination": "session"}]);
     assert_eq!(approved["behavior"], "allow");
     assert_eq!(approved["updatedPermissions"], default);
-    for plan in [&first, &second, &third, &fourth] {
+    presented.push(last);
+    for plan in &presented {
         stage.until_life(plan, "settled").await;
     }
     assert_eq!(stage.mode_of_next_turn(id).await, "default");
+    are_kept(&stage.versions(id).await, &presented);
+}
 
-    let versions = stage.versions(id).await;
+/// Sends three plans back: with a word, with comments on lines, with an image.
+async fn send_back(stage: &Stage, id: SessionId) -> Vec<ApprovalView> {
+    let first = stage.presented(id, PLANS[0]).await;
+    let silent = stage.refused(&first, way(Way::KeepPlanning)).await;
+    assert!(silent.contains("feedback"), "{silent}");
+    stage.go(&first, not_yet("Call it B.")).await;
+
+    let second = stage.presented(id, PLANS[1]).await;
+    let on = |comments: &[(u32, &str)]| PlanDecision {
+        comments: comments
+            .iter()
+            .map(|(line, text)| Comment {
+                line: *line,
+                text: (*text).to_owned(),
+            })
+            .collect(),
+        ..way(Way::KeepPlanning)
+    };
+    let nowhere = stage.refused(&second, on(&[(9, "What?")])).await;
+    assert!(nowhere.contains("no line 9"), "{nowhere}");
+    stage
+        .go(&second, on(&[(3, "How deep?"), (1, "A fine name.")]))
+        .await;
+
+    let third = stage.presented(id, PLANS[2]).await;
+    let source = json!({"type": "base64", "media_type": "image/png", "data": IMAGE});
+    let decision = PlanDecision {
+        images: vec![json!({"type": "image", "source": source})],
+        ..way(Way::KeepPlanning)
+    };
+    stage.go(&third, decision).await;
+    vec![first, second, third]
+}
+
+/// What a person said about each plan reached the model.
+fn was_told(stage: &Stage, sent_back: &[ApprovalView]) {
+    let lines = "On line 1 of the plan:\n> # B\nA fine name.\n\nOn line 3 of the plan:\n> 1. Dig\nHow deep?";
+    for (plan, words) in sent_back.iter().zip(["Call it B.", lines, "images"]) {
+        let answer = stage.answer(plan);
+        assert_eq!(answer["behavior"], "deny", "{answer}");
+        // Where a running turn would lose images, it is ended for them.
+        let is_ended = words == "images" && !stage.cli.keeps_images();
+        assert_eq!(answer["interrupt"] == true, is_ended, "{answer}");
+        let told = stage.told(plan);
+        assert!(told["content"].as_str().unwrap().contains(words), "{told}");
+    }
+}
+
+fn are_kept(versions: &[PlanVersion], presented: &[ApprovalView]) {
     let texts: Vec<&str> = versions
         .iter()
         .map(|version| version.text.as_str())
         .collect();
-    assert_eq!(texts, plans);
+    assert_eq!(texts, PLANS);
     assert!(versions.iter().all(|version| version.by == "agent"));
-    let presented = [&first, &second, &third, &fourth].map(|plan| Some(plan.id));
+    let shown: Vec<_> = presented.iter().map(|plan| Some(plan.id)).collect();
     let of: Vec<_> = versions.iter().map(|version| version.approval).collect();
-    assert_eq!(of, presented);
+    assert_eq!(of, shown);
     assert_eq!(versions[1].changes, "-# A\n+# B\n \n 1. Dig\n");
     assert_eq!(versions[2].changes, " # B\n \n-1. Dig\n+1. Dig deep\n");
 }
@@ -146,66 +141,80 @@ pub(crate) async fn a_changed_plan_and_its_wishes_reach_the_agent(cli: Cli) {
     let stage = Stage::new(cli, &script).await;
     let id = stage.planning("Plan the garden").await;
     let mut asked = stage.presented(id, plan).await;
-    let decision = PlanDecision {
-        plan: Some(changed.to_owned()),
+    is_shown_whole(&stage, &asked).await;
+    let ticked = PlanDecision {
         allowed_prompts: vec![1],
         ..way(Way::Manual)
     };
-    let beyond = PlanDecision {
-        allowed_prompts: vec![2],
-        ..way(Way::Manual)
+    let decision = PlanDecision {
+        plan: Some(changed.to_owned()),
+        ..ticked.clone()
     };
-    assert!(
-        stage
-            .refused(&asked, beyond)
-            .await
-            .contains("no wish number 2")
-    );
     stage.go(&asked, decision).await;
     if !stage.cli.takes_changed_plans() {
         // This version would carry out the plan as it was: it has to present the changed one.
         let before = asked;
         asked = stage.presented(id, changed).await;
-        assert_eq!(stage.answer(&before)["behavior"], "deny");
-        assert!(
-            stage.answer(&before)["message"]
-                .as_str()
-                .unwrap()
-                .contains(changed)
-        );
+        let answer = stage.answer(&before);
+        assert_eq!(answer["behavior"], "deny");
+        assert!(answer["message"].as_str().unwrap().contains(changed));
         assert_eq!(stage.mode_of_cli(id), "plan");
-        let decision = PlanDecision {
-            allowed_prompts: vec![1],
-            ..way(Way::Manual)
-        };
-        stage.go(&asked, decision).await;
+        stage.go(&asked, ticked).await;
     }
     let edit = stage.asked(id, "Write").await;
-    let answer = stage.answer(&asked);
-    assert_eq!(answer["updatedInput"]["plan"], changed, "{answer}");
-    let rule = json!({"toolName": "Bash", "ruleContent": "prompt: look at the log"});
-    let update =
-        json!({"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session"});
-    assert_eq!(answer["updatedPermissions"][1], update);
-    assert_eq!(answer["updatedPermissions"].as_array().unwrap().len(), 2);
-    let [file] = &stage.plan_files()[..] else {
-        panic!("{:?}", stage.plan_files());
-    };
-    assert_eq!(std::fs::read_to_string(file).unwrap(), changed);
-    let told = stage.told(&asked);
-    assert!(told["content"].to_string().contains("Fill"), "{told}");
+    is_granted(&stage, &asked, changed);
     stage.decide(&edit, Decide::allow()).await;
     let view = stage.rests(id, 1).await;
     assert_eq!(view.mode, Mode::Ask);
     assert!(stage.file("note.txt").exists());
     assert_eq!(stage.mode_of_next_turn(id).await, "default");
     let versions = stage.versions(id).await;
-    let by: Vec<_> = versions
-        .iter()
-        .map(|it| (it.by.as_str(), it.text.as_str()))
-        .collect();
-    assert_eq!(by[..2], [("agent", plan), ("the suite", changed)]);
+    let by = versions.iter().map(|it| (it.by.as_str(), it.text.as_str()));
+    let by: Vec<_> = by.take(2).collect();
+    assert_eq!(by, [("agent", plan), ("the suite", changed)]);
     assert_eq!(versions[1].changes, " # Plan\n \n-1. Dig\n+1. Fill\n");
+}
+
+/// The card has the text, both wishes, all ways, and says what becomes of a changed plan.
+async fn is_shown_whole(stage: &Stage, asked: &ApprovalView) {
+    let card = asked.plan.as_ref().unwrap();
+    assert_eq!(card.text.as_deref(), asked.input["plan"].as_str());
+    assert_eq!(card.wishes.len(), 2);
+    assert_eq!(card.edit_note.is_none(), stage.cli.takes_changed_plans());
+    let all = [
+        Way::ClearContext,
+        Way::AcceptEdits,
+        Way::Manual,
+        Way::KeepPlanning,
+    ];
+    assert_eq!(offered(card), all);
+    let beyond = PlanDecision {
+        allowed_prompts: vec![2],
+        ..way(Way::Manual)
+    };
+    let why = stage.refused(asked, beyond).await;
+    assert!(why.contains("no wish number 2"), "{why}");
+}
+
+/// The answer brings the plan and the one wish that was ticked, and the plan file holds what was approved.
+fn is_granted(stage: &Stage, asked: &ApprovalView, plan: &str) {
+    let answer = stage.answer(asked);
+    assert_eq!(answer["updatedInput"]["plan"], plan, "{answer}");
+    let rule = json!({"toolName": "Bash", "ruleContent": "prompt: look at the log"});
+    let mode = json!({"type": "setMode", "mode": "default", "destination": "session"});
+    let wish = json!({
+        "type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session",
+    });
+    assert_eq!(answer["updatedPermissions"], json!([mode, wish]));
+    let files = stage.plan_files();
+    assert_eq!(files.len(), 1, "{files:?}");
+    assert_eq!(std::fs::read_to_string(&files[0]).unwrap(), plan);
+    let told = stage.told(asked);
+    assert!(told["content"].to_string().contains("Fill"), "{told}");
+}
+
+fn offered(card: &Card) -> Vec<Way> {
+    card.ways.iter().map(|offer| offer.way).collect()
 }
 
 pub(crate) async fn without_a_text_there_are_two_ways(cli: Cli) {
@@ -214,20 +223,14 @@ pub(crate) async fn without_a_text_there_are_two_ways(cli: Cli) {
     let stage = Stage::new(cli, &script).await;
     let id = stage.planning("Plan nothing").await;
     let asked = stage.asked(id, "ExitPlanMode").await;
+    let card = asked.plan.as_ref().unwrap();
+    assert_eq!((&card.text, card.restarts), (&None, false));
+    assert_eq!(offered(card), [Way::Manual, Way::KeepPlanning]);
     for choice in [Way::ClearContext, Way::AcceptEdits] {
         let why = stage.refused(&asked, way(choice)).await;
         assert!(why.contains("no text of a plan"), "{why}");
     }
-    let feedback = Some("Write it down first.".to_owned());
-    stage
-        .go(
-            &asked,
-            PlanDecision {
-                feedback,
-                ..way(Way::KeepPlanning)
-            },
-        )
-        .await;
+    stage.go(&asked, not_yet("Write it down first.")).await;
     let again = stage.asked(id, "ExitPlanMode").await;
     assert_ne!(again.id, asked.id);
     assert_eq!(stage.mode_of_cli(id), "plan");

@@ -101,6 +101,13 @@ impl Script {
         self.reply(&format!("  say {}\n", json!(text)))
     }
 
+    /// Whenever the CLI wants a summary, it gets this one. Newer versions ask more than once for it.
+    pub(crate) fn summary(mut self, text: &str) -> Self {
+        let asked = json!("summary of the conversation so far");
+        self.text += &format!("reply always when {asked}\n  say {}\n", json!(text));
+        self
+    }
+
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

@@ -1,7 +1,9 @@
 //! Two sessions in one home and one folder, both planning.
+//!
+//! Owns that no plan, id, rule or mode of one shows in the other: not in what is shown, not on the wire.
 
 use countersign_host::control::approval::{PlanDecision, Remember, Scope, Way};
-use countersign_host::control::{Decide, Mode, SessionId};
+use countersign_host::control::{ApprovalView, Decide, Mode, SessionId};
 
 use crate::script::Script;
 use crate::stage::{Cli, Stage, way};
@@ -11,9 +13,8 @@ const BETA: &str = "# Beta\n\n1. Fill\n";
 
 pub(crate) async fn two_sessions_that_plan_in_one_folder_share_nothing(cli: Cli) {
     let one = |script: Script, name: &str, plan: &str| {
-        let script = script
-            .within(name)
-            .plan_with_wishes(plan, &["run the tests"]);
+        let script = script.within(name);
+        let script = script.plan_with_wishes(plan, &["run the tests"]);
         let script = script.write(&format!("{name}.txt"));
         script.bash("touch ran").say("Done.").say("Still here.")
     };
@@ -23,31 +24,7 @@ pub(crate) async fn two_sessions_that_plan_in_one_folder_share_nothing(cli: Cli)
     let of_alpha = stage.presented(alpha, ALPHA).await;
     let of_beta = stage.presented(beta, BETA).await;
     assert_eq!(stage.plan_files().len(), 2, "{:?}", stage.plan_files());
-
-    let ticked = PlanDecision {
-        allowed_prompts: vec![0],
-        ..way(Way::AcceptEdits)
-    };
-    stage.go(&of_alpha, ticked).await;
-    let call = stage.asked(alpha, "Bash").await;
-    assert!(
-        stage.file("alpha.txt").exists(),
-        "edits are accepted in the one"
-    );
-    let remember = Remember {
-        rules: vec!["Bash(touch ran)".to_owned()],
-        scope: Scope::Session,
-        expires: None,
-        also_cli: false,
-    };
-    let always = Decide::Allow {
-        updated_input: None,
-        remember: Some(remember),
-        mode: None,
-        add_dirs: Vec::new(),
-    };
-    stage.decide(&call, always).await;
-    stage.rests(alpha, 1).await;
+    is_let_go_ahead(&stage, &of_alpha).await;
 
     // Nothing of that shows in the other one.
     let waiting = stage.presented(beta, BETA).await;
@@ -66,18 +43,44 @@ pub(crate) async fn two_sessions_that_plan_in_one_folder_share_nothing(cli: Cli)
     let (a, b) = (stage.view(alpha).await, stage.view(beta).await);
     assert_eq!((a.mode, b.mode), (Mode::Edits, Mode::Ask));
     assert_ne!(a.conversation, b.conversation);
-    for (id, own, other) in [(alpha, ALPHA, "Beta"), (beta, BETA, "Alpha")] {
-        let versions = stage.versions(id).await;
-        let texts: Vec<&str> = versions.iter().map(|it| it.text.as_str()).collect();
-        assert_eq!(texts, [own]);
-        let story = everything(&stage, id);
-        assert!(
-            !story.contains(other) && !story.contains(&other.to_lowercase()),
-            "{story}"
-        );
-    }
+    knows_itself_alone(&stage, alpha, ALPHA, "beta").await;
+    knows_itself_alone(&stage, beta, BETA, "alpha").await;
     assert!(everything(&stage, alpha).contains("prompt: run the tests"));
     assert!(!everything(&stage, beta).contains("prompt: run the tests"));
+}
+
+/// Edits are accepted from now on, a wish is granted, and a rule holds.
+async fn is_let_go_ahead(stage: &Stage, plan: &ApprovalView) {
+    let ticked = PlanDecision {
+        allowed_prompts: vec![0],
+        ..way(Way::AcceptEdits)
+    };
+    stage.go(plan, ticked).await;
+    let call = stage.asked(plan.session, "Bash").await;
+    assert!(stage.file("alpha.txt").exists(), "edits are accepted");
+    let remember = Remember {
+        rules: vec!["Bash(touch ran)".to_owned()],
+        scope: Scope::Session,
+        expires: None,
+        also_cli: false,
+    };
+    let always = Decide::Allow {
+        updated_input: None,
+        remember: Some(remember),
+        mode: None,
+        add_dirs: Vec::new(),
+    };
+    stage.decide(&call, always).await;
+    stage.rests(plan.session, 1).await;
+}
+
+/// Neither the plans of a session nor anything that crossed its wire name the other one.
+async fn knows_itself_alone(stage: &Stage, id: SessionId, own: &str, other: &str) {
+    let versions = stage.versions(id).await;
+    let texts: Vec<&str> = versions.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(texts, [own]);
+    let story = everything(stage, id).to_lowercase();
+    assert!(!story.contains(other), "{story}");
 }
 
 /// All that crossed between a host and an agent.

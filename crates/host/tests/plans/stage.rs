@@ -45,6 +45,11 @@ impl Cli {
     pub(crate) fn takes_changed_plans(&self) -> bool {
         self.version() == "2.1.325"
     }
+
+    /// A message that joins a running turn keeps its images.
+    pub(crate) fn keeps_images(&self) -> bool {
+        self.version() != "2.0.75"
+    }
 }
 
 /// A record of a journal.
@@ -360,5 +365,13 @@ pub(crate) fn way(choice: Way) -> PlanDecision {
         images: Vec::new(),
         comments: Vec::new(),
         compact: false,
+    }
+}
+
+/// Not yet, because of this.
+pub(crate) fn not_yet(feedback: &str) -> PlanDecision {
+    PlanDecision {
+        feedback: Some(feedback.to_owned()),
+        ..way(Way::KeepPlanning)
     }
 }

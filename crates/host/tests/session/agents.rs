@@ -272,6 +272,25 @@ fn a_host_that_begins_asks_for_room_again() {
 }
 
 #[test]
+fn a_resume_that_comes_before_the_journal_is_read_is_not_forgotten() {
+    let mut stage = Stage::running();
+    stage.play([
+        (I(HostBegan), "running", &[]),
+        (I(Resume), "running", &[]),
+        (I(gone(1, 1, "")), "failed", &["give up room"]),
+        (I(CaughtUp), "queued", &["ask for room"]),
+        (I(Admitted), "starting", &["spawn 2 Resume"]),
+    ]);
+    // The last word counts.
+    let mut stage = Stage::running();
+    stage.give(HostBegan);
+    stage.give(Resume);
+    stage.give(Stop);
+    stage.give(gone(1, 1, ""));
+    stage.play([(I(CaughtUp), "stopped", &[])]);
+}
+
+#[test]
 fn an_agent_that_no_row_knows_is_taken_over() {
     let mut stage = Stage::new();
     stage.play([
@@ -285,6 +304,33 @@ fn an_agent_that_no_row_knows_is_taken_over() {
         (A(result_ok()), "idle", &["turn ended well"]),
     ]);
     assert_eq!(stage.core.generation(), 1);
+}
+
+#[test]
+fn an_agent_that_no_row_knows_and_that_has_gone_is_not_started_again() {
+    let mut stage = Stage::new();
+    stage.play([
+        (I(HostBegan), "idle", &[]),
+        (K(crate::stage::opened(1)), "starting", &[]),
+        (H(user(1)), "starting", &[]),
+        (A(init()), "starting", &[]),
+        (A(replay(1)), "starting", &[]),
+        (A(result_ok()), "starting", &["turn ended well"]),
+        (I(Lost { generation: 1 }), "idle", &[]),
+        (I(CaughtUp), "idle", &[]),
+    ]);
+    // Killed in the middle of a turn that no host saw begin, it was cut off all the same.
+    let mut stage = Stage::new();
+    stage.play([
+        (I(HostBegan), "idle", &[]),
+        (K(crate::stage::opened(1)), "starting", &[]),
+        (H(user(1)), "starting", &[]),
+        (A(init()), "starting", &[]),
+        (A(replay(1)), "starting", &[]),
+        (I(Lost { generation: 1 }), "failed", &[]),
+        (I(CaughtUp), "failed", &[]),
+    ]);
+    assert!(stage.core.is_cut_off());
 }
 
 #[test]

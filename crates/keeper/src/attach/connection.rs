@@ -24,6 +24,9 @@ use crate::protocol::{
 /// How long a keeper may take to say hello.
 const WELCOME: Duration = Duration::from_secs(10);
 
+/// Room for what a keeper says: its words are short, and a host has many keepers.
+const HEARD_AT_ONCE: usize = 1 << 10;
+
 /// How often a full keeper is tried again.
 const TRY_AGAIN: Duration = Duration::from_millis(500);
 
@@ -90,7 +93,7 @@ impl Attachment {
         };
         let hello = message(&hello)?;
         write.write_all(&hello).await.map_err(AttachError::Socket)?;
-        let mut read = BufReader::new(read);
+        let mut read = BufReader::with_capacity(HEARD_AT_ONCE, read);
         let welcomed = tokio::time::timeout(WELCOME, welcome(&mut read)).await;
         let standing = welcomed.map_err(|_| AttachError::Silent(WELCOME))??;
         let outbox = outbox(&standing);

@@ -158,6 +158,11 @@ impl Book {
         self.writer.synced()
     }
 
+    /// Gives back the memory that only a next batch would need.
+    pub(crate) fn shrink(&mut self) {
+        self.writer.rest();
+    }
+
     pub(crate) fn finish(self) {
         self.writer.finish();
     }

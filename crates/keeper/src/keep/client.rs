@@ -3,7 +3,7 @@
 //! Owns both buffers. Invariants: nothing is waited for; a host that does not read is cut when its buffer is full; of
 //! several tails only the newest is told.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -18,8 +18,11 @@ const MOST_WAITING: usize = 4 << 20;
 /// The longest message before a host has shown who it is.
 const MAX_HELLO: usize = 16 << 10;
 
-/// How much is read at once.
+/// How much of a line is read at once.
 const PIECE: usize = 64 << 10;
+
+/// How much of messages is read at once. On the stack, which is never given back.
+const SHORT: usize = 4 << 10;
 
 /// What a host is to the keeper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,16 +84,16 @@ impl Client {
 
     /// Reads once. `false` when the host has gone.
     pub(crate) fn read(&mut self) -> bool {
-        let mut piece = [0; PIECE];
-        let most = self.inbox.missing().min(PIECE);
-        match self.stream.read(&mut piece[..most]) {
-            Ok(0) => false,
-            Ok(count) => {
-                self.inbox.bytes.extend_from_slice(&piece[..count]);
-                true
-            }
+        match self.inbox.read(&mut self.stream) {
+            Ok(count) => count > 0,
             Err(error) => is_passing(&error),
         }
+    }
+
+    /// Gives back the memory that only more to say or to hear would need.
+    pub(crate) fn shrink(&mut self) {
+        self.inbox.bytes.shrink_to_fit();
+        self.outbox.bytes.shrink_to_fit();
     }
 
     /// The next whole message.
@@ -172,14 +175,26 @@ struct Inbox {
 }
 
 impl Inbox {
-    /// How much is to be read at most, so that a line need not be cut off what follows it.
-    fn missing(&self) -> usize {
-        match &self.put {
+    /// Reads once: of a put that is coming no more than it, so that it need not be cut off what follows.
+    fn read(&mut self, stream: &mut impl io::Read) -> io::Result<usize> {
+        let missing = match &self.put {
             Some((_, length, masked)) => (length + masked.unwrap_or(0))
                 .saturating_sub(self.bytes.len())
                 .max(1),
-            None => usize::MAX,
+            None => SHORT,
+        };
+        if missing <= SHORT {
+            let mut piece = [0; SHORT];
+            let count = stream.read(&mut piece[..missing])?;
+            self.bytes.extend_from_slice(&piece[..count]);
+            return Ok(count);
         }
+        let before = self.bytes.len();
+        self.bytes.resize(before + missing.min(PIECE), 0);
+        let read = stream.read(&mut self.bytes[before..]);
+        let count = read.as_ref().map_or(0, |count| *count);
+        self.bytes.truncate(before + count);
+        read
     }
 
     fn next(&mut self, longest: usize, may_put: bool) -> Result<Option<Incoming>, Refusal> {

@@ -28,6 +28,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use countersign_journal::{Exit, KeeperEvent};
+use countersign_process::return_memory;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::Mode;
 
@@ -50,6 +51,9 @@ use turn::Turn;
 
 /// How often a full disk is tried again.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// How long buffers are kept after they were used. Longer than a line takes to follow another one.
+const KEEP_BUFFERS: Duration = Duration::from_secs(1);
 
 /// How long a system that cannot even be waited on is left alone.
 const SHORT: Duration = Duration::from_millis(20);
@@ -125,6 +129,8 @@ struct Keeper {
     missed_hosts: bool,
     /// Nobody is let in until then.
     deaf_until: Option<Duration>,
+    /// When the buffers are given back, if they may have been used.
+    shrink_due: Option<Duration>,
     refused_at: Option<Duration>,
     is_broken: bool,
 }
@@ -165,6 +171,10 @@ impl Keeper {
             let ready = self.wait();
             if let Some(jump) = self.book.look_at_clock() {
                 self.record(&KeeperEvent::Clock { jump });
+            }
+            if !ready.is_empty() {
+                let due = || clock::boot() + KEEP_BUFFERS;
+                self.shrink_due.get_or_insert_with(due);
             }
             for one in ready {
                 self.on_ready(one);
@@ -271,6 +281,7 @@ impl Keeper {
             self.paused.map(|pause| pause.retry),
             Some(self.look_at_socket),
             self.deaf_until,
+            self.shrink_due,
             draining,
         ]
         .into_iter()
@@ -295,6 +306,21 @@ impl Keeper {
         }
         self.deaf_until = self.deaf_until.filter(|until| *until > now);
         self.cut_late(now);
+        if self.shrink_due.is_some_and(|due| due <= now) {
+            self.shrink_due = None;
+            self.shrink();
+        }
+    }
+
+    /// Gives the memory of all buffers back to the system. Most of the time an agent waits for somebody, and so do many.
+    fn shrink(&mut self) {
+        self.book.shrink();
+        self.stdout.shrink();
+        self.stderr.shrink();
+        for client in &mut self.clients {
+            client.shrink();
+        }
+        return_memory();
     }
 
     /// Brings the journal to the disk. `false` if that failed: then the agent is being ended.

@@ -18,7 +18,7 @@ use super::questions::Questions;
 use super::signals::Signals;
 use super::stdin::Stdin;
 use super::turn::Turn;
-use super::{Facts, Keeper, Phase, Start};
+use super::{Facts, KEEP_BUFFERS, Keeper, Phase, Start};
 use crate::folder::{KeeperJson, boot_id};
 use crate::guard::{Why, null};
 use crate::protocol::PROTO;
@@ -97,6 +97,8 @@ pub(super) fn open(start: Start) -> Result<Keeper, NotOpened> {
         paused: None,
         missed_hosts: false,
         deaf_until: None,
+        // What the start took is given back, too, once hosts have come.
+        shrink_due: Some(clock::boot() + KEEP_BUFFERS),
         refused_at: None,
         is_broken: false,
         why_end: None,

@@ -121,6 +121,11 @@ impl Pipe {
         self.whole = 0;
     }
 
+    /// Gives back the memory that only a next read would need.
+    pub(crate) fn shrink(&mut self) {
+        self.bytes.shrink_to_fit();
+    }
+
     /// Nothing more is read.
     pub(crate) fn close(&mut self) {
         self.file = None;

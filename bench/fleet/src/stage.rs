@@ -1,0 +1,273 @@
+//! A host in a folder of its own, whose agents all play the same scene.
+//!
+//! Owns [`Stage`]: the folder, the rules, the host. Invariants: agents see nothing of the caller; when a stage is dropped
+//! none of its processes runs.
+
+use std::io::BufRead as _;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+use countersign_host::control::session::Setup;
+use countersign_host::control::{
+    Cmd, Command, Control as _, Message, NewSession, SessionFilter, SessionId,
+};
+use countersign_host::{Host, Settings};
+use countersign_keeper::KeeperCommand;
+use countersign_rehearsal::real::{Places, environment};
+use tempfile::TempDir;
+
+use crate::scene::{ALLOWED, DENIED, RULES, Scene};
+use crate::usage::{self, Memory};
+
+/// How long anything may take. Far more than it takes: the machine may be busy.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(600);
+
+/// Between two looks.
+pub(crate) const LOOK: Duration = Duration::from_millis(250);
+
+/// Every state but *idle*.
+const NOT_IDLE: [&str; 11] = [
+    "queued",
+    "starting",
+    "running",
+    "needs_you",
+    "paused",
+    "stalled",
+    "ending",
+    "stopped",
+    "failed",
+    "not_signed_in",
+    "unreachable",
+];
+
+/// A host and everything around it.
+pub(crate) struct Stage {
+    root: TempDir,
+    host: Option<Host>,
+}
+
+impl Stage {
+    pub(crate) async fn set(agents: usize, scene: Scene, data: &Path) -> anyhow::Result<Self> {
+        let root = tempfile::Builder::new().prefix("fleet-").tempdir_in(data);
+        let root = root.context("no folder for a host")?;
+        let whole = root.path().canonicalize().context("where it is")?;
+        let places = Places::below(&whole);
+        for folder in places.all() {
+            std::fs::create_dir_all(&folder).context("no folder for agents")?;
+        }
+        let project = places.project();
+        for name in [ALLOWED, DENIED] {
+            let script = format!("#!/bin/sh\necho \"{name} $*\" >> ran.log\n");
+            let file = project.join(name);
+            std::fs::write(&file, script).context("no program to call")?;
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755))
+                .context("no program to call")?;
+        }
+        let config = places.home().join(".config/countersign");
+        std::fs::create_dir_all(&config).context("no folder for rules")?;
+        std::fs::write(config.join("countersign.toml"), RULES).context("no rules")?;
+        let file = whole.join("scenario");
+        std::fs::write(&file, scene.text()).context("no scenario")?;
+        let more = [(
+            "COUNTERSIGN_SCENARIO".to_owned(),
+            file.to_string_lossy().into_owned(),
+        )];
+        let path = "/usr/bin:/bin".into();
+        let env = environment(&places, path, "http://127.0.0.1:9", &more)?;
+        let keeper = KeeperCommand::this_program().context("where this program is")?;
+        let own = keeper.program.to_string_lossy().into_owned();
+        let mut settings = Settings::new(whole.join("data"), keeper);
+        settings.most_agents = agents;
+        settings.agents.inherits = false;
+        settings.agents.env = env;
+        settings.agents.claude = vec![own, "agent".to_owned()];
+        let host = Host::open(settings).await.context("no host")?;
+        Ok(Self {
+            root,
+            host: Some(host),
+        })
+    }
+
+    pub(crate) fn host(&self) -> anyhow::Result<&Host> {
+        self.host.as_ref().context("the host has ended")
+    }
+
+    fn project(&self) -> anyhow::Result<PathBuf> {
+        let root = self.root.path().canonicalize().context("where it is")?;
+        Ok(Places::below(root).project())
+    }
+
+    /// What calls left in the project.
+    pub(crate) fn marks(&self) -> anyhow::Result<Vec<String>> {
+        match std::fs::read_to_string(self.project()?.join("ran.log")) {
+            Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error).context("the marks cannot be read"),
+        }
+    }
+
+    /// How many lines all journals have, their first ones included. Counted in the files: a client that asks would change
+    /// what is measured.
+    pub(crate) fn records(&self) -> anyhow::Result<usize> {
+        let mut all = 0;
+        let sessions = self.root.path().join("data/sessions");
+        for session in std::fs::read_dir(&sessions).context("no sessions")? {
+            let journal = session.context("no session")?.path().join("journal");
+            for segment in std::fs::read_dir(&journal).context("no journal")? {
+                let file = std::fs::File::open(segment.context("no segment")?.path());
+                let mut lines = std::io::BufReader::new(file.context("no segment")?);
+                // What is not written yet is room on the disk, without a newline.
+                while lines
+                    .skip_until(b'\n')
+                    .context("a segment cannot be read")?
+                    > 0
+                {
+                    all += 1;
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    pub(crate) async fn start(&self, prompt: String) -> anyhow::Result<SessionId> {
+        let new = NewSession {
+            id: SessionId::fresh(),
+            prompt: Some(Message::text(prompt)),
+            cwd: self.project()?,
+            setup: Setup::default(),
+            worktree: None,
+        };
+        let id = new.id;
+        self.execute(Command::Start(Box::new(new))).await?;
+        Ok(id)
+    }
+
+    pub(crate) async fn send(&self, session: SessionId, text: String) -> anyhow::Result<()> {
+        let message = Message::text(text);
+        self.execute(Command::Send { session, message }).await
+    }
+
+    pub(crate) async fn execute(&self, command: Command) -> anyhow::Result<()> {
+        let told = format!("{command:?}");
+        let done = self.host()?.execute(Cmd::of("the bench", "fleet"), command);
+        done.await.with_context(|| format!("not taken: {told}"))?;
+        Ok(())
+    }
+
+    /// How many sessions stand in one of these states, and one of them in words.
+    pub(crate) async fn in_states(&self, states: &[&str]) -> anyhow::Result<(usize, String)> {
+        let filter = SessionFilter {
+            states: states.iter().map(|&state| state.to_owned()).collect(),
+            most: 500,
+            ..SessionFilter::default()
+        };
+        let page = self.host()?.sessions(filter).await.context("sessions")?;
+        let one = page.items.first();
+        let one = one.map(|view| format!("{}: {:?}, {}", view.name, view.state, view.reason));
+        Ok((page.items.len(), one.unwrap_or_default()))
+    }
+
+    /// Waits until all sessions are idle and `holds`. `meanwhile` is called at every look with how many are not.
+    pub(crate) async fn until_idle(
+        &self,
+        what: &str,
+        holds: impl Fn() -> anyhow::Result<bool>,
+        mut meanwhile: impl FnMut(usize) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let start = Instant::now();
+        loop {
+            let (busy, one) = self.in_states(&NOT_IDLE).await?;
+            meanwhile(busy)?;
+            if busy == 0 && holds()? {
+                return Ok(());
+            }
+            let (lost, which) = self
+                .in_states(&[
+                    "failed",
+                    "not_signed_in",
+                    "unreachable",
+                    "stalled",
+                    "needs_you",
+                ])
+                .await?;
+            if lost > 0 {
+                bail!("{what}: {lost} sessions stand otherwise: {which}");
+            }
+            if start.elapsed() > DEADLINE {
+                bail!("{what}: it never came to this; {busy} are busy: {one}");
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    /// Ends every agent and waits for it.
+    pub(crate) async fn stop(&self, sessions: &[SessionId]) -> anyhow::Result<()> {
+        for session in sessions {
+            self.execute(Command::Stop { session: *session }).await?;
+        }
+        let start = Instant::now();
+        while self.in_states(&["stopped"]).await?.0 < sessions.len() {
+            anyhow::ensure!(start.elapsed() < DEADLINE, "agents do not end");
+            tokio::time::sleep(LOOK).await;
+        }
+        Ok(())
+    }
+
+    /// What keepers (with their guards) and agents have in memory, all together, in KiB.
+    pub(crate) fn others(&self) -> (Memory, Memory) {
+        let mut keepers = Memory::default();
+        let mut agents = Memory::default();
+        for (pid, command) in self.processes() {
+            // One that has just ended.
+            let Ok(memory) = usage::memory(&pid.to_string()) else {
+                continue;
+            };
+            let side = match command.split('\0').nth(1) {
+                Some("keeper") => &mut keepers,
+                _ => &mut agents,
+            };
+            side.rss += memory.rss;
+            side.pss += memory.pss;
+            side.anonymous += memory.anonymous;
+        }
+        (keepers, agents)
+    }
+
+    /// Everything of this stage that runs, but for this process.
+    fn processes(&self) -> Vec<(i32, String)> {
+        let own = self.root.path().to_string_lossy().into_owned();
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let Some(pid) = entry
+                .file_name()
+                .to_str()
+                .and_then(|it| it.parse::<i32>().ok())
+            else {
+                continue;
+            };
+            let text = |name: &str| {
+                let text = std::fs::read(entry.path().join(name)).unwrap_or_default();
+                String::from_utf8_lossy(&text).into_owned()
+            };
+            let command = text("cmdline");
+            let is_ours = command.contains(&own) || text("environ").contains(&own);
+            if is_ours && pid != std::process::id() as i32 {
+                found.push((pid, command));
+            }
+        }
+        found
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.host.take();
+        for (pid, _) in self.processes() {
+            if let Some(pid) = rustix::process::Pid::from_raw(pid) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+        }
+    }
+}

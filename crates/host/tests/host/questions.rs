@@ -1,0 +1,215 @@
+//! Every kind of question: bulk decisions, expiry, forms, dialogs, questions of sub-agents.
+
+use countersign_host::control::approval::{Kind, Life, Outcome, Withdrawal};
+use countersign_host::control::{Command, Control, Decide, Did};
+use serde_json::json;
+
+use crate::heard::Heard;
+use crate::stage::Stage;
+
+/// Asks about three commands and a file at once.
+const MANY: &str = r#"
+turn
+  ask Bash {"command":"touch one"} gives "ran" nowait
+  ask Bash {"command":"touch two"} gives "ran" nowait
+  ask Bash {"command":"touch three"} gives "ran" nowait
+  ask Write {"file_path":"/srv/file.txt","content":"x"} gives "ran" nowait
+  wait answers
+  say "Done."
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_decision_is_for_all_of_a_kind() {
+    let stage = Stage::new(MANY).await;
+    let id = stage.start("go").await;
+    let open = stage.open_approvals(id, 4).await;
+    let first = open.iter().find(|one| one.tool == "Bash").unwrap();
+    let receipt = stage
+        .execute(Command::DecideAlike {
+            approval: first.id,
+            saw: first.digest.clone(),
+            decide: Decide::allow(),
+        })
+        .await;
+    let Did::Decided { approvals, .. } = receipt.did else {
+        panic!("{receipt:?}");
+    };
+    assert_eq!(approvals.len(), 3);
+    let left = stage.open_approvals(id, 1).await;
+    assert_eq!(left[0].tool, "Write");
+    stage.decide(&left[0], Decide::deny("No.")).await;
+    stage.until(id, "idle").await;
+    let heard = Heard::of(&stage, id).await;
+    let answers = heard.0.iter().filter(|line| line.kind == 'h');
+    let said = answers.filter_map(|line| line.said["response"]["response"]["behavior"].as_str());
+    assert_eq!(
+        said.collect::<Vec<_>>(),
+        ["allow", "allow", "allow", "deny"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_nobody_answers_expires_as_a_refusal() {
+    let scenario = r#"
+turn
+  tool Bash {"command":"touch one","description":"One"}
+  say "So: ${result}"
+"#;
+    let stage = Stage::with(scenario, |settings| settings.expiry = Some(700_000)).await;
+    let id = stage.start("go").await;
+    let open = stage.open_approvals(id, 1).await;
+    let expires = open[0].expires.unwrap();
+    assert_eq!(expires, open[0].asked + 700_000);
+    let settled = stage.until_life(&open[0], "settled").await;
+    let decided = settled.decided.unwrap();
+    assert_eq!(decided.by, "expired");
+    assert!(decided.at >= expires);
+    let outcome = Outcome::Refused;
+    assert_eq!(settled.life, Life::Settled { outcome });
+    stage.until(id, "idle").await;
+    stage
+        .until_said(id, "Nobody answered within 1 minute.")
+        .await;
+    assert!(!stage.project().join("one").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_expired_while_no_host_ran_is_refused_by_the_next() {
+    let scenario = r#"
+turn
+  tool Bash {"command":"touch one","description":"One"}
+  say "So: ${result}"
+"#;
+    let mut stage = Stage::with(scenario, |settings| settings.expiry = Some(500_000)).await;
+    let id = stage.start("go").await;
+    let open = stage.open_approvals(id, 1).await;
+    stage.restart().await;
+    let settled = stage.until_life(&open[0], "settled").await;
+    assert_eq!(settled.decided.unwrap().by, "expired");
+    assert!(!stage.project().join("one").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_to_the_person_are_answered_by_their_text() {
+    let scenario = r#"
+turn
+  tool AskUserQuestion {"questions":[{"question":"Which?","header":"Which","multiSelect":false,"options":[{"label":"A","description":"one"},{"label":"B","description":"other"}]}]}
+  say "You said: ${result}"
+"#;
+    let stage = Stage::new(scenario).await;
+    let id = stage.start("go").await;
+    let open = stage.open_approvals(id, 1).await;
+    assert_eq!(open[0].kind, Kind::Questions);
+    let answers = json!({"Which?": "B"});
+    stage.decide(&open[0], Decide::Answer { answers }).await;
+    stage.until_life(&open[0], "settled").await;
+    stage.until(id, "idle").await;
+    let heard = Heard::of(&stage, id).await;
+    let said = heard
+        .0
+        .iter()
+        .filter(|line| line.said["type"] == "assistant");
+    let last = said.last().unwrap().said.to_string();
+    assert!(last.contains("You said:") && last.contains('B'), "{last}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forms_of_servers_are_filled_in_or_declined() {
+    let scenario = r#"
+turn
+  elicit calc "Your name?" {"type":"object","properties":{"name":{"type":"string"}},"required":["name"]} as form
+  say "Thanks."
+turn
+  elicit calc "Your name?" {"type":"object","properties":{"name":{"type":"string"}}} as form
+  say "As you like."
+"#;
+    let stage = Stage::new(scenario).await;
+    let id = stage.start("go").await;
+    let open = stage.open_approvals(id, 1).await;
+    assert_eq!(
+        (open[0].kind, open[0].tool.as_str()),
+        (Kind::Elicitation, "calc")
+    );
+    let answers = json!({"name": "Somebody"});
+    stage.decide(&open[0], Decide::Answer { answers }).await;
+    stage.until_said(id, "Thanks.").await;
+    let message = countersign_host::control::Message::text("again");
+    stage
+        .execute(Command::Send {
+            session: id,
+            message,
+        })
+        .await;
+    let again = stage.open_approvals(id, 1).await;
+    stage
+        .decide(&again[0], Decide::Decline { message: None })
+        .await;
+    stage.until_said(id, "As you like.").await;
+    let heard = Heard::of(&stage, id).await;
+    let answers = heard.0.iter().filter(|line| line.kind == 'h');
+    let actions = answers.filter_map(|line| line.said["response"]["response"]["action"].as_str());
+    assert_eq!(actions.collect::<Vec<_>>(), ["accept", "decline"]);
+    for one in [&open[0], &again[0]] {
+        let life = stage.host().approval(one.id).await.unwrap().life;
+        assert!(!matches!(life, Life::Open | Life::Decided), "{life:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_of_a_sub_agent_tells_who_asks() {
+    let scenario = r#"
+turn
+  agent general-purpose "Look around." {"description":"Look"}
+    tool Bash {"command":"touch seen","description":"Leave a mark"}
+    say "I was there."
+  end
+  say "Done."
+"#;
+    let stage = Stage::new(scenario).await;
+    let id = stage.start("go").await;
+    let task = stage.open_approvals(id, 1).await;
+    assert!(task[0].path.is_empty());
+    stage.decide(&task[0], Decide::allow()).await;
+    stage.until_life(&task[0], "written").await;
+    let open = stage.open_approvals(id, 1).await;
+    assert_eq!(open[0].tool, "Bash");
+    let asker = &open[0].path[0];
+    assert_eq!(asker.tool_use_id, task[0].tool_use_id);
+    assert_eq!(asker.kind.as_deref(), Some("general-purpose"));
+    assert_eq!(asker.description.as_deref(), Some("Look"));
+    assert!(asker.agent_id.is_some());
+    stage.decide(&open[0], Decide::allow()).await;
+    stage.until(id, "idle").await;
+    assert!(stage.project().join("seen").exists());
+    for one in [&task[0], &open[0]] {
+        stage.until_life(one, "settled").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_taken_back_needs_nobody() {
+    let scenario = r#"
+turn
+  ask Bash {"command":"ls"} as late nowait
+  wait control set_model
+  cancel late
+  say "Never mind."
+"#;
+    let stage = Stage::new(scenario).await;
+    let id = stage.start("go").await;
+    let open = stage.open_approvals(id, 1).await;
+    let model = Some("haiku".to_owned());
+    stage
+        .execute(Command::SetModel { session: id, model })
+        .await;
+    let gone = stage.until_life(&open[0], "withdrawn").await;
+    let why = Withdrawal::Cancelled;
+    assert_eq!(gone.life, Life::Withdrawn { why });
+    stage.until(id, "idle").await;
+    let late = Command::Decide {
+        approval: open[0].id,
+        saw: open[0].digest.clone(),
+        decide: Decide::allow(),
+    };
+    assert!(stage.host().execute(Stage::cmd(), late).await.is_err());
+}

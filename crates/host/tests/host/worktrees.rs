@@ -1,0 +1,205 @@
+//! Sessions in a worktree of their own: the folder, the branch, the difference, and what is not thrown away.
+
+use std::path::Path;
+
+use countersign_host::control::session::{NewWorktree, Setup};
+use countersign_host::control::{
+    Command, Control, ControlError, Decide, Message, NewSession, SessionId,
+};
+
+use crate::stage::Stage;
+
+/// Writes a file in its folder, and says where it is.
+const WRITES: &str = r#"
+turn always
+  tool Write {"file_path":"${cwd}/${prompt}.txt","content":"made here\n"}
+  say "I am in ${cwd}."
+"#;
+
+/// A repository with one commit.
+fn repository(stage: &Stage) {
+    let project = stage.project();
+    std::fs::write(project.join("readme"), "one\n").unwrap();
+    for words in [
+        &["init", "-q", "-b", "main"][..],
+        &["add", "."],
+        &[
+            "-c",
+            "user.name=A",
+            "-c",
+            "user.email=a@example.org",
+            "commit",
+            "-qm",
+            "first",
+        ],
+    ] {
+        git(&project, stage.root(), words);
+    }
+}
+
+fn git(folder: &Path, root: &Path, words: &[&str]) -> String {
+    let done = std::process::Command::new("git")
+        .args(words)
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", root.join("home"))
+        .output()
+        .unwrap();
+    assert!(
+        done.status.success(),
+        "{words:?}: {}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    String::from_utf8(done.stdout).unwrap()
+}
+
+fn new(stage: &Stage, worktree: NewWorktree) -> NewSession {
+    NewSession {
+        id: SessionId::fresh(),
+        prompt: Some(Message::text("added")),
+        cwd: stage.project(),
+        setup: Setup::default(),
+        worktree: Some(worktree),
+    }
+}
+
+async fn worked(stage: &Stage, worktree: NewWorktree) -> SessionId {
+    let new = new(stage, worktree);
+    let id = new.id;
+    stage.execute(Command::Start(Box::new(new))).await;
+    let open = stage.open_approvals(id, 1).await;
+    stage.decide(&open[0], Decide::allow()).await;
+    stage.until(id, "idle").await;
+    id
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_works_in_its_own_folder_on_its_own_branch() {
+    let stage = Stage::new(WRITES).await;
+    repository(&stage);
+    let worktree = NewWorktree {
+        slug: Some("try-it".to_owned()),
+        setup: Some("echo ready > prepared".to_owned()),
+        ..NewWorktree::default()
+    };
+    let id = worked(&stage, worktree).await;
+    let view = stage.view(id).await;
+    assert_eq!(view.branch.as_deref(), Some("countersign/try-it"));
+    assert!(!view.cwd.starts_with(stage.project()), "{:?}", view.cwd);
+    assert!(view.cwd.join("added.txt").exists() && view.cwd.join("prepared").exists());
+    assert!(!stage.project().join("added.txt").exists());
+    stage
+        .until_said(id, &format!("I am in {}.", view.cwd.display()))
+        .await;
+    let branch = git(&view.cwd, stage.root(), &["branch", "--show-current"]);
+    assert_eq!(branch.trim(), "countersign/try-it");
+    let diff = stage.host().diff(id).await.unwrap();
+    assert!(
+        diff.contains("added.txt") && diff.contains("+made here"),
+        "{diff}"
+    );
+    assert!(!diff.contains("readme"), "{diff}");
+    // Its next agent is in the same place.
+    stage.execute(Command::Stop { session: id }).await;
+    stage.until(id, "stopped").await;
+    let message = Some(Message::text("second"));
+    stage
+        .execute(Command::Resume {
+            session: id,
+            message,
+        })
+        .await;
+    let open = stage.open_approvals(id, 1).await;
+    stage.decide(&open[0], Decide::allow()).await;
+    stage.until(id, "idle").await;
+    assert!(view.cwd.join("second.txt").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_that_is_nowhere_else_outlives_the_trash() {
+    let stage = Stage::new(WRITES).await;
+    repository(&stage);
+    let id = worked(&stage, NewWorktree::default()).await;
+    let cwd = stage.view(id).await.cwd;
+    stage.execute(Command::Trash { session: id }).await;
+    assert!(cwd.join("added.txt").exists());
+    stage.execute(Command::Restore { session: id }).await;
+    assert!(stage.host().diff(id).await.unwrap().contains("added.txt"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_made_is_refused_before_a_session_is_there() {
+    let stage = Stage::new(WRITES).await;
+    let start = async |worktree: NewWorktree| {
+        let new = new(&stage, worktree);
+        let id = new.id;
+        let done = stage
+            .host()
+            .execute(Stage::cmd(), Command::Start(Box::new(new)))
+            .await;
+        let there = stage.host().session(id).await;
+        assert!(
+            matches!(there, Err(ControlError::NotFound { .. })),
+            "{there:?}"
+        );
+        done
+    };
+    let no_repository = start(NewWorktree::default()).await;
+    assert!(
+        matches!(no_repository, Err(ControlError::Invalid { .. })),
+        "{no_repository:?}"
+    );
+    repository(&stage);
+    let base = Some("no-such-branch".to_owned());
+    let no_base = start(NewWorktree {
+        base,
+        ..NewWorktree::default()
+    })
+    .await;
+    assert!(
+        matches!(no_base, Err(ControlError::Invalid { .. })),
+        "{no_base:?}"
+    );
+    let plain = stage.start("plain").await;
+    let open = stage.open_approvals(plain, 1).await;
+    stage.decide(&open[0], Decide::deny("No.")).await;
+    let diff = stage.host().diff(plain).await;
+    assert!(matches!(diff, Err(ControlError::NotNow { .. })), "{diff:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_of_the_repository_holds_in_its_worktrees() {
+    use countersign_host::control::approval::{Remember, Scope};
+    let scenario = r#"
+turn always
+  tool Bash {"command":"touch ${prompt}","description":"Leave a mark"}
+  say "Done."
+"#;
+    let stage = Stage::new(scenario).await;
+    repository(&stage);
+    let plain = stage.start("one").await;
+    let open = stage.open_approvals(plain, 1).await;
+    let remember = Remember {
+        rules: vec!["Bash(touch *)".to_owned()],
+        scope: Scope::Repository,
+        expires: None,
+        also_cli: false,
+    };
+    let decide = Decide::Allow {
+        updated_input: None,
+        remember: Some(remember),
+        mode: None,
+        add_dirs: Vec::new(),
+    };
+    stage.decide(&open[0], decide).await;
+    stage.until(plain, "idle").await;
+    let new = new(&stage, NewWorktree::default());
+    let id = new.id;
+    stage.execute(Command::Start(Box::new(new))).await;
+    let done = |view: &countersign_host::control::SessionView| {
+        view.state.name() == "idle" && view.generation == 1 && view.queued == 0
+    };
+    let view = stage.until_seen(id, "done without a question", done).await;
+    assert!(view.cwd.join("added").exists());
+}
