@@ -1,12 +1,14 @@
 //! The heads of a journal: what a host signs.
 //!
-//! Owns how they are found. Does not check them; that is `verify`'s.
+//! Owns their text and how they are found. Does not check them; that is `verify`'s. Invariant: the text is that of the event,
+//! and is read back as one.
 
 use std::path::Path;
 
 use crate::cursor::Cursor;
 use crate::error::ReadError;
 use crate::event::KeeperEvent;
+use crate::marks;
 use crate::reader::{Reader, Step};
 use crate::record::{Kind, Record};
 
@@ -44,6 +46,21 @@ pub fn heads(path: &Path, after: Cursor) -> Result<Vec<HeadAt>, ReadError> {
     }
 }
 
+/// Appends the text of a head. It holds nothing but digits, so it is written as it is: with thousands of marks that is a good
+/// part of what a record costs.
+pub(crate) fn append_text(hash: &blake3::Hash, of_records: &[u32], out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"event":"head","hash":""#);
+    out.extend_from_slice(hash.to_hex().as_bytes());
+    out.extend_from_slice(br#"","marks":""#);
+    marks::append_text(of_records, out);
+    out.extend_from_slice(br#""}"#);
+}
+
+/// How long the text of a head with so many marks is.
+pub(crate) fn text_len(marks: usize) -> usize {
+    r#"{"event":"head","hash":"","marks":""}"#.len() + 2 * blake3::OUT_LEN + 8 * marks
+}
+
 /// Hash and marks, if the record is a head.
 pub(crate) fn head_of(record: &Record<'_>) -> Option<(String, String)> {
     // Most records are none, and are not parsed for it.
@@ -53,5 +70,23 @@ pub(crate) fn head_of(record: &Record<'_>) -> Option<(String, String)> {
     match serde_json::from_slice(record.payload) {
         Ok(KeeperEvent::Head { hash, marks }) => Some((hash, marks)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_has_the_text_of_its_event() {
+        let hash = blake3::hash(b"x");
+        let mut text = Vec::new();
+        append_text(&hash, &[0x12, 0xdead_beef], &mut text);
+        let event = KeeperEvent::Head {
+            hash: hash.to_hex().to_string(),
+            marks: "00000012deadbeef".to_owned(),
+        };
+        assert_eq!(text, serde_json::to_vec(&event).unwrap());
+        assert_eq!(text.len(), text_len(2));
     }
 }

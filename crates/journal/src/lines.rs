@@ -2,7 +2,7 @@
 //!
 //! Owns the buffer and the running hash over what was read. Knows no records. Invariants: only what ends in a newline is
 //! a line; what stands behind the last newline is read anew each time, because its writer may take it back; the buffer
-//! holds 64 KiB, a longer line only until the next one is asked for.
+//! holds 64 KiB, a longer line only until the next one is asked for, and next to nothing while a bound is waited at.
 
 use std::io;
 use std::ops::Range;
@@ -79,15 +79,22 @@ impl Lines {
         Ok(())
     }
 
+    /// Gives the memory back while nothing can come: a host waits at the bound of many journals.
+    pub(crate) fn rest(&mut self) {
+        let is_read = self.start == self.end && self.chain.is_none();
+        if is_read && self.buffer.len() > LEAST_READ {
+            self.buffer = Vec::new();
+            (self.start, self.end, self.unhashed) = (0, 0, 0);
+        }
+    }
+
     /// Reads on behind what is there. 0: that is all for now.
     fn fill(&mut self) -> io::Result<usize> {
-        self.make_room();
-        let mut room = self.buffer.len() - self.end;
-        if let Some(bound) = self.bound {
-            let at = self.offset + (self.end - self.start) as u64;
-            let left = bound.saturating_sub(at);
-            room = room.min(usize::try_from(left).unwrap_or(usize::MAX));
-        }
+        let at = self.offset + (self.end - self.start) as u64;
+        let left = self.bound.map(|bound| bound.saturating_sub(at));
+        let left = left.map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
+        self.make_room(left);
+        let room = (self.buffer.len() - self.end).min(left);
         let read = match room {
             0 => 0,
             room => self
@@ -217,10 +224,13 @@ impl Lines {
         self.unhashed = self.start;
     }
 
-    /// Room behind what is there: by moving it to the front, else by growing a quarter.
-    fn make_room(&mut self) {
-        if self.buffer.is_empty() {
-            self.buffer.resize(BUFFER, 0);
+    /// Room behind what is there: by moving it to the front, else by growing a quarter. No more than is left to read.
+    fn make_room(&mut self, left: usize) {
+        let wanted = left.clamp(LEAST_READ, BUFFER);
+        if self.start == self.end && self.buffer.len() < wanted {
+            self.hash_consumed();
+            self.buffer = vec![0; wanted.next_power_of_two()];
+            (self.start, self.end, self.unhashed) = (0, 0, 0);
         }
         if self.end < self.buffer.len() {
             return;
@@ -296,6 +306,29 @@ mod tests {
         assert_eq!(line(&mut lines).unwrap(), b"last");
         assert_eq!(line(&mut lines), None);
         assert_eq!(lines.buffer.capacity(), BUFFER);
+    }
+
+    #[test]
+    fn at_its_bound_it_holds_next_to_nothing_and_goes_on_from_there() {
+        let burst = |from: usize| -> Vec<u8> {
+            let lines = (from..from + 5_000).map(|number| format!("line {number}\n"));
+            lines.collect::<String>().into_bytes()
+        };
+        let (mut lines, mut file) = lines(&burst(0));
+        let mut number = 0;
+        for _ in 0..3 {
+            lines.set_bound(Some(file.as_file().metadata().unwrap().len())).unwrap();
+            while let Some(line) = line(&mut lines) {
+                assert_eq!(line, format!("line {number}").into_bytes());
+                number += 1;
+            }
+            assert_eq!(number % 5_000, 0);
+            lines.rest();
+            assert!(lines.buffer.capacity() <= LEAST_READ);
+            file.write_all(&burst(number)).unwrap();
+            assert_eq!(line(&mut lines), None, "what is behind the bound is not there");
+            assert!(lines.buffer.capacity() <= LEAST_READ);
+        }
     }
 
     #[test]

@@ -10,17 +10,26 @@ pub(crate) fn of(line: &[u8]) -> u32 {
     crc32fast::hash(line)
 }
 
-/// Eight hex digits each.
-pub(crate) fn to_text(marks: &[u32]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(marks.len() * 8);
-    for mark in marks {
-        for shift in (0..8).rev() {
-            let digit = (mark >> (4 * shift)) & 0xf;
-            text.push(char::from(DIGITS[digit as usize]));
-        }
+/// Appends eight hex digits each.
+pub(crate) fn append_text(marks: &[u32], out: &mut Vec<u8>) {
+    let begin = out.len();
+    out.resize(begin + marks.len() * 8, b'0');
+    let (places, _) = out[begin..].as_chunks_mut();
+    for (place, mark) in places.iter_mut().zip(marks) {
+        *place = digits(*mark);
     }
-    text
+}
+
+/// All eight at once, a byte each.
+fn digits(mark: u32) -> [u8; 8] {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let mut nibbles = u64::from(mark);
+    nibbles = (nibbles | nibbles << 16) & 0x0000_ffff_0000_ffff;
+    nibbles = (nibbles | nibbles << 8) & 0x00ff_00ff_00ff_00ff;
+    nibbles = (nibbles | nibbles << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    let is_letter = ((nibbles + 6 * ONES) >> 4) & ONES;
+    let up_to_letters = u64::from(b'a' - b'0' - 10);
+    (nibbles + u64::from(b'0') * ONES + is_letter * up_to_letters).to_be_bytes()
 }
 
 /// Read back; none if it is not of the form.
@@ -72,11 +81,21 @@ fn is_same_set(marked: &[u32], found: &[u32]) -> bool {
 mod tests {
     use super::*;
 
+    fn to_text(marks: &[u32]) -> String {
+        let mut text = Vec::new();
+        append_text(marks, &mut text);
+        String::from_utf8(text).unwrap()
+    }
+
     #[test]
     fn marks_are_read_back() {
         let marks = [0, 1, 0xdead_beef, u32::MAX];
         assert_eq!(to_text(&marks), "0000000000000001deadbeefffffffff");
         assert_eq!(from_text(&to_text(&marks)).unwrap(), marks);
+        for digit in 0..16_u32 {
+            let mark = digit * 0x1111_1111;
+            assert_eq!(to_text(&[mark]), format!("{mark:08x}"));
+        }
         assert_eq!(from_text(""), Some(Vec::new()));
         for bad in ["1", "0000000g", "+0000001", "ü000000"] {
             assert_eq!(from_text(bad), None, "{bad}");

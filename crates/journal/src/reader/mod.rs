@@ -250,6 +250,9 @@ impl Reader {
                 return Ok(Found::Damaged(damaged));
             }
             if self.is_at_limit() {
+                if let Some(current) = &mut self.current {
+                    current.lines.rest();
+                }
                 return Ok(Found::End);
             }
             if self.current.is_none() && !self.begin()? {

@@ -5,6 +5,7 @@
 //! is cut back to one; numbers have no gap; after a failed sync nothing is called synced again.
 
 mod disk;
+mod front;
 mod open;
 mod stage;
 #[cfg(test)]
@@ -346,6 +347,11 @@ impl Writer {
     /// The journal folder.
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// Gives memory that only a next batch would need back to the allocator. Nothing is lost by it but the time to ask again.
+    pub fn rest(&mut self) {
+        self.stage.rest();
     }
 
     /// Returns the room that was kept. What is staged is lost.

@@ -1,15 +1,15 @@
 //! Records that are numbered and not yet written, and the chain over those that are.
 //!
-//! Owns numbers, marks, heads and the running hash. Touches no file. Invariants: what is discarded leaves no trace, its
-//! numbers are given out again; the hash covers exactly what was settled; a long payload that was handed over is never
-//! copied.
+//! Owns marks, heads and the running hash. Touches no file. Invariants: what is discarded leaves no trace, its numbers are
+//! given out again; the hash covers exactly what was settled; a long payload that was handed over is never copied. Marks are
+//! made of many lines together, when the batch is written: right behind its copy a line would have to be waited for.
 
 use std::io::IoSlice;
 
+use super::front::{self, Front};
 use crate::chain::Chain;
-use crate::event::KeeperEvent;
-use crate::marks;
-use crate::record::{Kind, MOST_AROUND, append_number};
+use crate::heads;
+use crate::record::Kind;
 
 /// What is kept of the buffer at rest.
 const KEPT: usize = 64 << 10;
@@ -27,28 +27,32 @@ struct Apart {
 }
 
 /// The state up to the last settled record.
-#[derive(Clone, Copy)]
 struct Settled {
     seq: u64,
     at: u64,
     marks: usize,
+    /// The chain, once it has gone beyond.
+    chain: Option<Chain>,
 }
 
 pub(crate) struct Stage {
     text: Vec<u8>,
     apart: Vec<Apart>,
+    /// Where staged records end in the text, newline included, as far as they have no marks.
+    ends: Vec<usize>,
+    /// What of the text is in the marks and in the chain, and how many payloads that stand apart.
+    taken: (usize, usize),
     chain: Chain,
     /// One for each record from the last settled head on.
     marks: Vec<u32>,
     /// Where the marks begin that no staged head holds.
     marks_from: usize,
     head_every: usize,
-    seq: u64,
-    at: u64,
-    /// As it stands in the lines, with the spaces around: it is that of many records.
-    at_text: Vec<u8>,
+    front: Front,
     last_kind: Option<Kind>,
     settled: Settled,
+    /// A mark of nothing: to find out what the processor can is dear beside a short line.
+    mark: crc32fast::Hasher,
 }
 
 impl Stage {
@@ -57,15 +61,21 @@ impl Stage {
         Self {
             text: Vec::new(),
             apart: Vec::new(),
+            ends: Vec::new(),
+            taken: (0, 0),
             chain: Chain::default(),
             marks: Vec::new(),
             marks_from: 0,
             head_every: (head_every as usize).max(2),
-            seq,
-            at,
-            at_text: Vec::new(),
+            front: Front::new(seq, at),
             last_kind: None,
-            settled: Settled { seq, at, marks: 0 },
+            settled: Settled {
+                seq,
+                at,
+                marks: 0,
+                chain: None,
+            },
+            mark: crc32fast::Hasher::new(),
         }
     }
 
@@ -88,11 +98,11 @@ impl Stage {
 
     /// The newest number that was given out.
     pub(crate) fn seq(&self) -> u64 {
-        self.seq
+        self.front.seq()
     }
 
     pub(crate) fn at(&self) -> u64 {
-        self.at
+        self.front.at()
     }
 
     /// The newest number that was written.
@@ -112,10 +122,9 @@ impl Stage {
 
     pub(crate) fn push(&mut self, at: u64, kind: Kind, payload: &[u8]) -> u64 {
         self.head_if_due(at, kind);
-        let line = self.begin(at, kind, payload.len());
+        self.begin(at, kind, payload.len());
         self.text.extend_from_slice(payload);
-        let mark = crc32fast::hash(&self.text[line..]);
-        self.finish(kind, mark)
+        self.finish(kind)
     }
 
     pub(crate) fn push_owned(&mut self, at: u64, kind: Kind, payload: Vec<u8>) -> u64 {
@@ -123,66 +132,88 @@ impl Stage {
             return self.push(at, kind, &payload);
         }
         self.head_if_due(at, kind);
-        let line = self.begin(at, kind, 0);
-        let mut mark = crc32fast::Hasher::new();
-        mark.update(&self.text[line..]);
-        mark.update(&payload);
+        self.begin(at, kind, 0);
         let place = self.text.len();
         self.apart.push(Apart { place, payload });
-        self.finish(kind, mark.finalize())
+        self.finish(kind)
     }
 
     /// A record that says how the chain stands before it.
     pub(crate) fn head(&mut self, at: u64) -> u64 {
-        let head = KeeperEvent::Head {
-            hash: self.hash().to_hex().to_string(),
-            marks: marks::to_text(&self.marks[self.marks_from..]),
-        };
-        let payload = serde_json::to_vec(&head).unwrap_or_default();
-        debug_assert!(!payload.is_empty());
-        let line = self.begin(at, Kind::Keeper, payload.len());
-        self.text.extend_from_slice(&payload);
-        let mark = crc32fast::hash(&self.text[line..]);
+        if self.settled.chain.is_none() && !self.is_empty() {
+            self.settled.chain = Some(self.chain.clone());
+        }
+        self.take();
+        let hash = self.chain.hash();
+        let length = heads::text_len(self.marks.len() - self.marks_from);
+        self.begin(at, Kind::Keeper, length);
+        heads::append_text(&hash, &self.marks[self.marks_from..], &mut self.text);
         // The next head holds the mark of this one, too.
         self.marks_from = self.marks.len();
-        self.finish(Kind::Keeper, mark)
+        self.finish(Kind::Keeper)
     }
 
     /// A note and its line stay together.
     fn head_if_due(&mut self, at: u64, kind: Kind) {
+        let marks = self.marks.len() + self.ends.len() - self.marks_from;
         let is_pair = kind == Kind::Host && self.last_kind == Some(Kind::Note);
-        if self.marks.len() - self.marks_from >= self.head_every && !is_pair {
+        if marks >= self.head_every && !is_pair {
             self.head(at);
         }
     }
 
     /// Gives out the next number and writes what stands before the payload.
-    fn begin(&mut self, at: u64, kind: Kind, payload: usize) -> usize {
-        let line = self.text.len();
-        let needed = payload + MOST_AROUND;
+    #[inline]
+    fn begin(&mut self, at: u64, kind: Kind, payload: usize) {
+        let needed = front::COPIED + payload + 1;
+        if self.text.capacity() - self.text.len() < needed {
+            self.grow(needed);
+        }
+        self.front.append_next(at, kind, &mut self.text);
+    }
+
+    #[cold]
+    fn grow(&mut self, needed: usize) {
         if needed > LARGE {
             // Grown by doubling, a long line would take twice its length.
             self.text.reserve_exact(needed);
+        } else {
+            self.text.reserve(needed);
         }
-        self.seq = self.seq.saturating_add(1);
-        if at > self.at || self.at_text.is_empty() {
-            self.at = self.at.max(at);
-            self.at_text.clear();
-            self.at_text.push(b' ');
-            append_number(self.at, &mut self.at_text);
-            self.at_text.push(b' ');
-        }
-        append_number(self.seq, &mut self.text);
-        self.text.extend_from_slice(&self.at_text);
-        self.text.extend_from_slice(&[kind.letter(), b' ']);
-        line
     }
 
-    fn finish(&mut self, kind: Kind, mark: u32) -> u64 {
+    #[inline]
+    fn finish(&mut self, kind: Kind) -> u64 {
         self.text.push(b'\n');
-        self.marks.push(mark);
+        self.ends.push(self.text.len());
         self.last_kind = Some(kind);
-        self.seq
+        self.front.seq()
+    }
+
+    /// Marks what is staged and takes it into the chain.
+    fn take(&mut self) {
+        let (mut begin, mut apart) = self.taken;
+        let mut hashed = begin;
+        self.marks.reserve(self.ends.len());
+        for end in self.ends.drain(..) {
+            let mut mark = self.mark.clone();
+            if let Some(Apart { place, payload }) = self.apart.get(apart)
+                && *place < end
+            {
+                mark.update(&self.text[begin..*place]);
+                self.chain.update(&self.text[hashed..*place]);
+                self.chain.update_seen(payload, |piece| mark.update(piece));
+                // Nothing stands behind such a payload but the newline.
+                hashed = *place;
+                apart += 1;
+            } else {
+                mark.update(&self.text[begin..end - 1]);
+            }
+            self.marks.push(mark.finalize());
+            begin = end;
+        }
+        self.chain.update(&self.text[hashed..]);
+        self.taken = (self.text.len(), apart);
     }
 
     /// What is staged, in order, to be written at once.
@@ -190,23 +221,23 @@ impl Stage {
         staged(&self.text, &self.apart).map(IoSlice::new).collect()
     }
 
-    /// The hash over the segment, what is staged included.
+    /// The hash over the segment as far as it is written.
     pub(crate) fn hash(&self) -> blake3::Hash {
-        self.chain.hash_with(staged(&self.text, &self.apart))
+        debug_assert!(self.is_empty());
+        self.chain.hash()
     }
 
     /// What is staged was written.
     pub(crate) fn settle(&mut self) {
-        for bytes in staged(&self.text, &self.apart) {
-            self.chain.update(bytes);
-        }
+        self.take();
         self.clear();
         self.marks.drain(..self.marks_from);
         self.marks_from = 0;
         self.settled = Settled {
-            seq: self.seq,
-            at: self.at,
+            seq: self.front.seq(),
+            at: self.front.at(),
             marks: self.marks.len(),
+            chain: None,
         };
     }
 
@@ -214,22 +245,36 @@ impl Stage {
     pub(crate) fn discard(&mut self) -> Vec<Vec<u8>> {
         let owned = self.apart.drain(..).map(|apart| apart.payload).collect();
         self.clear();
+        if let Some(chain) = self.settled.chain.take() {
+            self.chain = chain;
+        }
         self.marks.truncate(self.settled.marks);
         self.marks_from = 0;
-        self.seq = self.settled.seq;
-        self.at = self.settled.at;
-        self.at_text.clear();
+        self.front = Front::new(self.settled.seq, self.settled.at);
         self.last_kind = None;
         owned
     }
 
-    /// Returns what a long line needed. An ordinary batch keeps its buffer.
+    /// Returns what a long line, or many short ones, needed. An ordinary batch keeps its buffers.
     fn clear(&mut self) {
         self.text.clear();
         self.apart = Vec::new();
+        self.ends.clear();
+        self.taken = (0, 0);
         if self.text.capacity() > 4 * KEPT {
             self.text.shrink_to(KEPT);
         }
+        self.ends.shrink_to(KEPT / 8);
+    }
+
+    /// Gives back all memory that is not needed between two batches. The next one asks for it again.
+    pub(crate) fn rest(&mut self) {
+        if self.is_empty() {
+            self.text = Vec::new();
+            self.ends = Vec::new();
+        }
+        self.marks.shrink_to_fit();
+        self.chain.shrink();
     }
 
     /// How many bytes of memory the staged records hold.
