@@ -3,16 +3,18 @@
 //! Owns the order: all agents come up, all stream and call at once, all rest, all stream again while commands are timed, all
 //! end; and what is sampled in between. Invariant: nothing is told of a fleet of which anything was lost.
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use countersign_host::control::SessionId;
 
 use crate::check;
 use crate::probe;
 use crate::raw::Raw;
 use crate::scene::{Scene, TALK, WORK, message};
-use crate::stage::Stage;
+use crate::stage::{DEADLINE, LOOK, Stage};
 use crate::usage::{self, Counter, Memory};
 
 /// Longer than whatever a host does by itself when nothing happens: threads for reads end after 10 s.
@@ -56,16 +58,9 @@ async fn run(agents: usize, scene: Scene, data: &Path) -> anyhow::Result<()> {
         .tell()?;
 
     probe::at_rest(&course.stage, &sessions, agents).await?;
-    let talk = |index| message(TALK, index);
-    for (index, session) in sessions.iter().enumerate() {
-        course.stage.send(*session, talk(index)).await?;
-    }
-    let interrupted = probe::while_streaming(&course.stage, &sessions, agents).await?;
+    course.talk(&sessions, scene).await?;
     let stage = &course.stage;
-    stage
-        .until_idle("agents have talked", || Ok(true), |_| Ok(()))
-        .await?;
-    check::all(stage, &sessions, scene, &interrupted).await?;
+    check::all(stage, &sessions, scene).await?;
     stage.stop(&sessions).await?;
     check::nobody_was_called(stage, &sessions).await
 }
@@ -86,16 +81,11 @@ impl Course {
     }
 
     /// All agents stream and call at once.
-    async fn work(
-        &mut self,
-        sessions: &[countersign_host::control::SessionId],
-    ) -> anyhow::Result<()> {
+    async fn work(&mut self, sessions: &[SessionId]) -> anyhow::Result<()> {
         let before = self.counter.look()?;
         let stored = self.stage.host()?.written();
-        let behind = self.stage.records()?;
-        for (index, session) in sessions.iter().enumerate() {
-            self.stage.send(*session, message(WORK, index)).await?;
-        }
+        let behind: usize = self.stage.records()?.values().sum();
+        self.stage.send_all(sessions, WORK).await?;
         let wanted = self.agents * Scene::CALLS_ALLOWED;
         let (mut most, mut at_once) = (Memory::default(), 0);
         let (stage, counter) = (&self.stage, &mut self.counter);
@@ -113,8 +103,8 @@ impl Course {
             .await?;
         let after = self.counter.look()?;
         let now = self.stage.host()?.written();
-        self.memory("streaming, the most", most)?;
-        let records = self.stage.records()? - behind;
+        self.memory("streaming and calling, the most", most)?;
+        let records = self.stage.records()?.values().sum::<usize>() - behind;
         Raw::new(self.agents, "work", "streaming")
             .with("at_once", at_once as f64)
             .with("records", records as f64)
@@ -129,5 +119,26 @@ impl Course {
             )
             .with("synced", (now.synced - stored.synced) as f64)
             .tell()
+    }
+
+    /// All agents stream until they are interrupted, and commands are timed meanwhile.
+    async fn talk(&mut self, sessions: &[SessionId], scene: Scene) -> anyhow::Result<()> {
+        let before = self.stage.records()?;
+        self.stage.send_all(sessions, TALK).await?;
+        let start = Instant::now();
+        // None of them ends by itself: once each has begun, all stream.
+        let streams = |now: BTreeMap<_, usize>| {
+            let grown = now.iter().map(|(name, lines)| lines - before[name]);
+            grown.filter(|lines| *lines > scene.deltas).count()
+        };
+        while streams(self.stage.records()?) < self.agents {
+            anyhow::ensure!(start.elapsed() < DEADLINE, "they never stream all at once");
+            tokio::time::sleep(LOOK).await;
+        }
+        self.memory("all streaming", usage::memory("self")?)?;
+        probe::while_streaming(&self.stage, sessions, self.agents).await?;
+        let stage = &self.stage;
+        let idle = stage.until_idle("agents are interrupted", || Ok(true), |_| Ok(()));
+        idle.await
     }
 }

@@ -19,6 +19,8 @@ mod scene;
 #[cfg(target_os = "linux")]
 mod stage;
 #[cfg(target_os = "linux")]
+mod sweep;
+#[cfg(target_os = "linux")]
 mod usage;
 
 #[cfg(target_os = "linux")]

@@ -6,6 +6,7 @@
 use std::time::{Duration, Instant};
 
 use countersign_host::control::{Command, Control as _, SessionId};
+use futures_util::future::try_join_all;
 
 use crate::raw::Raw;
 use crate::stage::{DEADLINE, Stage};
@@ -13,7 +14,7 @@ use crate::stage::{DEADLINE, Stage};
 /// So many reads.
 const READS: usize = 200;
 
-/// So many sessions are interrupted at most.
+/// So many interrupts are timed at most.
 const INTERRUPTS: usize = 10;
 
 pub(crate) async fn at_rest(
@@ -25,26 +26,19 @@ pub(crate) async fn at_rest(
     tell(agents, "read, at rest", times)
 }
 
-/// Returns who was interrupted.
+/// All stream, until all are interrupted: the first ones by themselves, the others at once.
 pub(crate) async fn while_streaming(
     stage: &Stage,
     sessions: &[SessionId],
     agents: usize,
-) -> anyhow::Result<Vec<SessionId>> {
-    let start = Instant::now();
-    while stage.in_states(&["running"]).await?.0 < sessions.len() {
-        anyhow::ensure!(start.elapsed() < DEADLINE, "they never stream all at once");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+) -> anyhow::Result<()> {
     let times = reads(stage, sessions).await?;
     tell(agents, "read, all streaming", times)?;
-    let chosen: Vec<SessionId> = sessions.iter().copied().take(INTERRUPTS).collect();
+    let (first, others) = sessions.split_at(sessions.len().min(INTERRUPTS));
     let (mut receipts, mut effects) = (Vec::new(), Vec::new());
-    for session in &chosen {
+    for session in first {
         let start = Instant::now();
-        stage
-            .execute(Command::Interrupt { session: *session })
-            .await?;
+        interrupt(stage, *session).await?;
         receipts.push(start.elapsed());
         while stage.host()?.session(*session).await?.state.name() == "running" {
             anyhow::ensure!(start.elapsed() < DEADLINE, "an interrupt does nothing");
@@ -54,7 +48,12 @@ pub(crate) async fn while_streaming(
     }
     tell(agents, "interrupt, its receipt", receipts)?;
     tell(agents, "interrupt, the turn is over", effects)?;
-    Ok(chosen)
+    let others = others.iter().map(|session| interrupt(stage, *session));
+    try_join_all(others).await.map(drop)
+}
+
+async fn interrupt(stage: &Stage, session: SessionId) -> anyhow::Result<()> {
+    stage.execute(Command::Interrupt { session }).await
 }
 
 async fn reads(stage: &Stage, sessions: &[SessionId]) -> anyhow::Result<Vec<Duration>> {

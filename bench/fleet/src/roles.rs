@@ -12,6 +12,8 @@ use countersign_rehearsal::cli::{Setup, main_with};
 
 use crate::course;
 use crate::scene::Scene;
+use crate::stage::FOLDER;
+use crate::sweep;
 
 const USAGE: &str = "usage: run [--quick] [--agents N,N,…] DATA";
 
@@ -79,6 +81,8 @@ fn run(args: &[OsString]) -> anyhow::Result<()> {
     }
     let data = data.context(USAGE)?;
     std::fs::create_dir_all(&data).with_context(|| format!("no folder {}", data.display()))?;
+    let data = data.canonicalize().context("where it is")?;
+    clear(&data)?;
     for agents in sizes {
         eprintln!("{agents} at once");
         let own = std::env::current_exe().context("where this program is")?;
@@ -89,8 +93,21 @@ fn run(args: &[OsString]) -> anyhow::Result<()> {
             .stdin(Stdio::null())
             .status()
             .context("no host")?;
+        clear(&data)?;
         if !host.success() {
             bail!("{agents} agents at once: see above");
+        }
+    }
+    Ok(())
+}
+
+/// Ends and removes what a host left that was broken off.
+fn clear(data: &Path) -> anyhow::Result<()> {
+    for entry in std::fs::read_dir(data).context("no folder")? {
+        let entry = entry.context("no folder")?;
+        if entry.file_name().to_string_lossy().starts_with(FOLDER) {
+            sweep::end(&entry.path());
+            std::fs::remove_dir_all(entry.path()).context("a host's folder stays")?;
         }
     }
     Ok(())

@@ -12,8 +12,6 @@ pub(crate) struct Scene {
     pub(crate) bursts: usize,
     /// Deltas in a burst, numbered from 1.
     pub(crate) deltas: usize,
-    /// Bursts in the turn without calls, while commands are timed.
-    pub(crate) more: usize,
 }
 
 /// Bytes of text in a delta.
@@ -22,7 +20,7 @@ const BYTES: usize = 120;
 /// Between two bursts: an agent streams for seconds, as a model does, and does not only flood once.
 const PAUSE: &str = "200ms";
 
-/// The message that begins the turn with calls, and the one that begins the turn without.
+/// The message that begins the turn with calls, and the one that begins the turn that streams until it is interrupted.
 pub(crate) const WORK: &str = "work";
 pub(crate) const TALK: &str = "talk";
 
@@ -43,12 +41,10 @@ impl Scene {
     pub(crate) const FULL: Self = Self {
         bursts: 40,
         deltas: 50,
-        more: 60,
     };
     pub(crate) const QUICK: Self = Self {
         bursts: 12,
         deltas: 25,
-        more: 20,
     };
 
     /// Calls of one agent that a rule allows.
@@ -63,19 +59,19 @@ impl Scene {
                 "  tool Bash {{\"command\":\"./{name} ${{prompt}} {number}\",\"description\":\"Leave a mark\"}}\n"
             )
         };
-        let part = self.bursts / 4;
-        let stream = |bursts: usize| {
+        let part = (self.bursts / 4).to_string();
+        let stream = |bursts: &str| {
             format!(
                 "  repeat {bursts}\n    flood {} {BYTES}\n    wait {PAUSE}\n  end\n",
                 self.deltas
             )
         };
         let mut text = format!("turn always when \"{WORK}\"\n");
-        text += &stream(part);
+        text += &stream(&part);
         text += &call(ALLOWED, "1");
-        text += &stream(part);
+        text += &stream(&part);
         text += &call(DENIED, "2");
-        text += &stream(part);
+        text += &stream(&part);
         let _ = write!(
             text,
             "  together\n{}{}  end\n",
@@ -83,11 +79,10 @@ impl Scene {
             call(DENIED, "4")
         );
         text += &call(ALLOWED, "5");
-        text += &stream(self.bursts - 3 * part);
+        text += &stream(&(self.bursts - self.bursts / 4 * 3).to_string());
         text += &call(ALLOWED, "6");
         text += "  say \"Done.\"\n";
-        let _ = write!(text, "turn always when \"{TALK}\"\n{}", stream(self.more));
-        text += "  say \"That was all.\"\n";
+        let _ = write!(text, "turn always when \"{TALK}\"\n{}", stream("forever"));
         text + "turn always\n  say \"Here I am.\"\n"
     }
 

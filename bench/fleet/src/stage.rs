@@ -3,6 +3,8 @@
 //! Owns [`Stage`]: the folder, the rules, the host. Invariants: agents see nothing of the caller; when a stage is dropped
 //! none of its processes runs.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::BufRead as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -16,13 +18,18 @@ use countersign_host::control::{
 use countersign_host::{Host, Settings};
 use countersign_keeper::KeeperCommand;
 use countersign_rehearsal::real::{Places, environment};
+use futures_util::future::try_join_all;
 use tempfile::TempDir;
 
-use crate::scene::{ALLOWED, DENIED, RULES, Scene};
+use crate::scene::{ALLOWED, DENIED, RULES, Scene, message};
+use crate::sweep;
 use crate::usage::{self, Memory};
 
 /// How long anything may take. Far more than it takes: the machine may be busy.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(600);
+
+/// What the name of a host's folder begins with.
+pub(crate) const FOLDER: &str = "fleet-";
 
 /// Between two looks.
 pub(crate) const LOOK: Duration = Duration::from_millis(250);
@@ -50,7 +57,7 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) async fn set(agents: usize, scene: Scene, data: &Path) -> anyhow::Result<Self> {
-        let root = tempfile::Builder::new().prefix("fleet-").tempdir_in(data);
+        let root = tempfile::Builder::new().prefix(FOLDER).tempdir_in(data);
         let root = root.context("no folder for a host")?;
         let whole = root.path().canonicalize().context("where it is")?;
         let places = Places::below(&whole);
@@ -108,23 +115,20 @@ impl Stage {
         }
     }
 
-    /// How many lines all journals have, their first ones included. Counted in the files: a client that asks would change
+    /// How many lines each journal has, its first ones included. Counted in the files: a client that asks would change
     /// what is measured.
-    pub(crate) fn records(&self) -> anyhow::Result<usize> {
-        let mut all = 0;
+    pub(crate) fn records(&self) -> anyhow::Result<BTreeMap<OsString, usize>> {
+        let mut all = BTreeMap::new();
         let sessions = self.root.path().join("data/sessions");
         for session in std::fs::read_dir(&sessions).context("no sessions")? {
-            let journal = session.context("no session")?.path().join("journal");
+            let session = session.context("no session")?;
+            let lines = all.entry(session.file_name()).or_insert(0);
+            let journal = session.path().join("journal");
             for segment in std::fs::read_dir(&journal).context("no journal")? {
                 let file = std::fs::File::open(segment.context("no segment")?.path());
-                let mut lines = std::io::BufReader::new(file.context("no segment")?);
-                // What is not written yet is room on the disk, without a newline.
-                while lines
-                    .skip_until(b'\n')
-                    .context("a segment cannot be read")?
-                    > 0
-                {
-                    all += 1;
+                let mut file = std::io::BufReader::new(file.context("no segment")?);
+                while file.skip_until(b'\n').context("a segment cannot be read")? > 0 {
+                    *lines += 1;
                 }
             }
         }
@@ -144,9 +148,13 @@ impl Stage {
         Ok(id)
     }
 
-    pub(crate) async fn send(&self, session: SessionId, text: String) -> anyhow::Result<()> {
-        let message = Message::text(text);
-        self.execute(Command::Send { session, message }).await
+    /// Tells all agents to do this, at the same time.
+    pub(crate) async fn send_all(&self, sessions: &[SessionId], what: &str) -> anyhow::Result<()> {
+        let sent = sessions.iter().enumerate().map(|(index, session)| {
+            let (session, message) = (*session, Message::text(message(what, index)));
+            self.execute(Command::Send { session, message })
+        });
+        try_join_all(sent).await.map(drop)
     }
 
     pub(crate) async fn execute(&self, command: Command) -> anyhow::Result<()> {
@@ -219,7 +227,7 @@ impl Stage {
     pub(crate) fn others(&self) -> (Memory, Memory) {
         let mut keepers = Memory::default();
         let mut agents = Memory::default();
-        for (pid, command) in self.processes() {
+        for (pid, command) in sweep::processes(self.root.path()) {
             // One that has just ended.
             let Ok(memory) = usage::memory(&pid.to_string()) else {
                 continue;
@@ -234,40 +242,11 @@ impl Stage {
         }
         (keepers, agents)
     }
-
-    /// Everything of this stage that runs, but for this process.
-    fn processes(&self) -> Vec<(i32, String)> {
-        let own = self.root.path().to_string_lossy().into_owned();
-        let mut found = Vec::new();
-        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-            let Some(pid) = entry
-                .file_name()
-                .to_str()
-                .and_then(|it| it.parse::<i32>().ok())
-            else {
-                continue;
-            };
-            let text = |name: &str| {
-                let text = std::fs::read(entry.path().join(name)).unwrap_or_default();
-                String::from_utf8_lossy(&text).into_owned()
-            };
-            let command = text("cmdline");
-            let is_ours = command.contains(&own) || text("environ").contains(&own);
-            if is_ours && pid != std::process::id() as i32 {
-                found.push((pid, command));
-            }
-        }
-        found
-    }
 }
 
 impl Drop for Stage {
     fn drop(&mut self) {
         self.host.take();
-        for (pid, _) in self.processes() {
-            if let Some(pid) = rustix::process::Pid::from_raw(pid) {
-                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-            }
-        }
+        sweep::end(self.root.path());
     }
 }

@@ -15,9 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use countersign_keeper::{Graces, KeeperCommand};
 use tokio::sync::watch;
 
-use crate::control::{
-    Cmd, Command, ControlError, Did, Happened, Receipt, Result, SessionId, now,
-};
+use crate::control::{Cmd, Command, ControlError, Did, Happened, Receipt, Result, SessionId, now};
 use crate::desk::{self, HostSettings};
 use crate::folders::Folders;
 use crate::follow::Levels;

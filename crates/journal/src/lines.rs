@@ -92,7 +92,9 @@ impl Lines {
     fn fill(&mut self) -> io::Result<usize> {
         let at = self.offset + (self.end - self.start) as u64;
         let left = self.bound.map(|bound| bound.saturating_sub(at));
-        let left = left.map_or(usize::MAX, |left| usize::try_from(left).unwrap_or(usize::MAX));
+        let left = left.map_or(usize::MAX, |left| {
+            usize::try_from(left).unwrap_or(usize::MAX)
+        });
         self.make_room(left);
         let room = (self.buffer.len() - self.end).min(left);
         let read = match room {
@@ -317,7 +319,9 @@ mod tests {
         let (mut lines, mut file) = lines(&burst(0));
         let mut number = 0;
         for _ in 0..3 {
-            lines.set_bound(Some(file.as_file().metadata().unwrap().len())).unwrap();
+            lines
+                .set_bound(Some(file.as_file().metadata().unwrap().len()))
+                .unwrap();
             while let Some(line) = line(&mut lines) {
                 assert_eq!(line, format!("line {number}").into_bytes());
                 number += 1;
@@ -326,7 +330,11 @@ mod tests {
             lines.rest();
             assert!(lines.buffer.capacity() <= LEAST_READ);
             file.write_all(&burst(number)).unwrap();
-            assert_eq!(line(&mut lines), None, "what is behind the bound is not there");
+            assert_eq!(
+                line(&mut lines),
+                None,
+                "what is behind the bound is not there"
+            );
             assert!(lines.buffer.capacity() <= LEAST_READ);
         }
     }

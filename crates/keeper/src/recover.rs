@@ -124,7 +124,9 @@ pub fn kill(dir: &Path) -> Result<bool, RecoverError> {
         if started == 0 || !keeper.is_of_the_living() || !runs(pid, started) {
             continue;
         }
-        let raw = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+        let raw = i32::try_from(pid)
+            .ok()
+            .and_then(rustix::process::Pid::from_raw);
         let Some(raw) = raw else {
             continue;
         };

@@ -4,6 +4,7 @@
 //! each placement, judge the figures, write the page. Invariant: every figure printed comes from the raw results of this
 //! very run.
 
+mod fleet;
 mod journal;
 mod page;
 mod peers;
@@ -30,6 +31,8 @@ pub(crate) enum Bench {
     Rehearsal,
     /// Journal and keeper: appending, following, memory, latency
     Journal,
+    /// One host with up to 200 agents that all stream: nothing lost, memory and work for each
+    Fleet,
 }
 
 /// Runs one benchmark. Whether it succeeded.
@@ -42,6 +45,7 @@ pub(crate) fn command(
         Bench::Wire => wire(workspace, args),
         Bench::Rehearsal => rehearsal::command(workspace, args),
         Bench::Journal => journal::command(workspace, args),
+        Bench::Fleet => fleet::command(workspace, args),
         Bench::Client => {
             let name = "cargo xtask bench client".to_owned();
             let args = [name].into_iter().chain(args.iter().cloned());

@@ -29,7 +29,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             .context("there is no home folder to look in: name the data folder with --data")?,
     };
     if !data.is_dir() {
-        anyhow::bail!("there is no folder {}: name the data folder with --data", data.display());
+        anyhow::bail!(
+            "there is no folder {}: name the data folder with --data",
+            data.display()
+        );
     }
     let is_watched = io::stderr().is_terminal();
     let begun = Instant::now();

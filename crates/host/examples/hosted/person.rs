@@ -9,7 +9,7 @@ use std::time::Duration;
 use countersign_host::Host;
 use countersign_host::control::approval::{Remember, Scope};
 use countersign_host::control::{
-    ApprovalFilter, ApprovalView, Cmd, Command, Control as _, Decide, SessionId,
+    ApprovalFilter, ApprovalView, Cmd, Command, Control as _, ControlError, Decide, SessionId,
 };
 use serde_json::json;
 
@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(4);
 
 /// Looks on for as long as the host is there.
 pub(crate) async fn look_on(host: Host, session: SessionId, decides: bool) {
-    let mut seen = BTreeSet::new();
+    let (mut seen, mut refused) = (BTreeSet::new(), BTreeSet::new());
     loop {
         let open = ApprovalFilter {
             session: Some(session),
@@ -33,15 +33,16 @@ pub(crate) async fn look_on(host: Host, session: SessionId, decides: bool) {
             if seen.insert(approval.id) {
                 tell("question", json!({"approval": approval}));
             }
-            if decides {
-                decide(&host, &approval).await;
+            if decides && !refused.contains(&approval.id) && !decide(&host, &approval).await {
+                refused.insert(approval.id);
             }
         }
         tokio::time::sleep(LOOK).await;
     }
 }
 
-async fn decide(host: &Host, approval: &ApprovalView) {
+/// False: it cannot be decided, now or later.
+async fn decide(host: &Host, approval: &ApprovalView) -> bool {
     let key = format!("decide {}", approval.id);
     let cmd = Cmd::of("the person", "hosted").key(&key);
     let command = Command::Decide {
@@ -49,12 +50,16 @@ async fn decide(host: &Host, approval: &ApprovalView) {
         saw: approval.digest.clone(),
         decide: decision(approval),
     };
-    let told = match host.execute(cmd, command).await {
+    let done = host.execute(cmd, command).await;
+    let is_final = |error: &ControlError| !matches!(error, ControlError::Unavailable { .. });
+    let is_taken = !done.as_ref().is_err_and(is_final);
+    let told = match done {
         Ok(receipt) => json!({"key": key, "receipt": receipt}),
         Err(error) => json!({"key": key, "error": error.to_string()}),
     };
     tell("decided", told);
     points::passed("decision told");
+    is_taken
 }
 
 fn decision(approval: &ApprovalView) -> Decide {

@@ -52,7 +52,9 @@ pub(crate) async fn until_at_rest(host: &Host, orders: &Orders, is_said: &Atomic
             continue;
         }
         let since = *idle_since.get_or_insert_with(Instant::now);
-        let heard = heard.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let heard = heard
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let is_over = !heard.in_turn && orders.awaited.iter().all(|it| heard.messages.contains(it));
         if is_over || since.elapsed() > QUIET {
             return;
@@ -104,11 +106,15 @@ async fn follow(
                 continue;
             };
             let line: Value = serde_json::from_slice(&payload).unwrap_or_default();
-            let mut heard = heard.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut heard = heard
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
             match (kind, line["type"].as_str()) {
                 ('h', Some("user")) => {
                     heard.in_turn = true;
-                    heard.messages.extend(line["uuid"].as_str().map(str::to_owned));
+                    heard
+                        .messages
+                        .extend(line["uuid"].as_str().map(str::to_owned));
                 }
                 ('a', Some("result")) => heard.in_turn = false,
                 _ => {}

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Actor;
 use super::cycle::BY_RULE;
 use super::decide::Case;
-use crate::approval::{self, After, Answer, Asked, Consequence, Event, GiveError};
+use crate::approval::{self, Answer, Asked, Consequence, Event, GiveError};
 use crate::control::approval::{Decided, Life};
 use crate::control::{ApprovalId, ControlError, Digest, Mode, Result, now};
 use crate::desk::Because;
@@ -175,7 +175,12 @@ impl Actor {
             .await?;
         let line = self.question_line(&row)?;
         let asked = approval::asked(&line).ok_or_else(|| ControlError::not_now("unreadable"))?;
-        let minutes = self.inner.settings.expiry.unwrap_or_default().div_ceil(60_000_000);
+        let minutes = self
+            .inner
+            .settings
+            .expiry
+            .unwrap_or_default()
+            .div_ceil(60_000_000);
         let consequence = approval::expired(&asked, minutes, &self.known(&row, at));
         let decided = Decided {
             effect: consequence.effect,
@@ -212,8 +217,9 @@ impl Actor {
                 tracing::warn!(session = %self.id, id = %row.id, "a stored answer cannot be read");
                 continue;
             };
-            if let After::OnceIdle { mode, .. } = consequence.after {
-                self.at_end = Some(AtEnd { mode });
+            if consequence.answer.is_some() {
+                self.behind
+                    .push((row.request_id.clone(), consequence.after));
             }
             if let (Some(answer), Life::Decided) = (consequence.answer, &row.life) {
                 let to_answer = ToAnswer::decided(answer, decided, &row.digest);

@@ -41,7 +41,11 @@ pub(crate) enum Begun {
         trap: Option<Begin>,
     },
     /// Nobody is there to attach to: look again.
-    Nobody(String),
+    Nobody {
+        why: String,
+        /// Somebody is, and does not want us.
+        is_refused: bool,
+    },
 }
 
 /// A session that goes on from another one in a fresh conversation.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_client::options::Version;
-use countersign_keeper::attach::{self, Credentials};
+use countersign_keeper::attach::{self, AttachError, Credentials};
 use countersign_keeper::protocol::{Role, Standing};
 use countersign_keeper::{Found, RecoverError};
 
@@ -27,6 +27,9 @@ use super::begin::{Begun, outbox_of};
 
 /// For a keeper that is there to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// For a keeper whose agent ends to go.
+const GOING: Duration = Duration::from_secs(3);
 
 /// What is known of a session and is stored with the cursor.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -103,6 +106,7 @@ impl Actor {
             begun: None,
             to_answer: Default::default(),
             at_end: None,
+            behind: Vec::new(),
             undecided: open.iter().filter(|it| by_rule(it)).cloned().collect(),
             effects: Default::default(),
             expiries,
@@ -153,7 +157,7 @@ impl Actor {
                 self.catch_up().await;
                 self.gone().await;
                 self.plans_without_agent().await;
-                match found {
+                let newest = match found {
                     Found::Ended { generation, exit } => {
                         let stderr = String::new();
                         self.step(Input::Gone {
@@ -161,14 +165,18 @@ impl Actor {
                             exit,
                             stderr,
                         });
+                        generation
                     }
-                    Found::Lost { generation } => self.step(Input::Lost { generation }),
-                    // It was about to be started and never was.
-                    _ if self.core.generation() > 0 => {
-                        let generation = self.core.generation();
+                    Found::Lost { generation } => {
                         self.step(Input::Lost { generation });
+                        generation
                     }
-                    _ => {}
+                    _ => 0,
+                };
+                let generation = self.core.generation();
+                if generation > newest {
+                    // It was about to be started and never was.
+                    self.step(Input::Lost { generation });
                 }
                 self.count_first().await;
                 self.step(Input::CaughtUp);
@@ -263,7 +271,16 @@ impl Actor {
                     servers: None,
                     amiss: Vec::new(),
                 },
-                Err(error) => Begun::Nobody(error.to_string()),
+                Err(error) => Begun::Nobody {
+                    why: error.to_string(),
+                    is_refused: matches!(
+                        error,
+                        AttachError::Refused(_)
+                            | AttachError::Foreign { .. }
+                            | AttachError::Silent(_)
+                            | AttachError::Protocol(_)
+                    ),
+                },
             });
         });
     }
@@ -315,17 +332,31 @@ impl Actor {
                     trap,
                 });
             }
-            Some(Begun::Nobody(why)) => {
+            Some(Begun::Nobody { why, is_refused }) => {
                 tracing::info!(session = %self.id, why, "nobody to attach to");
-                let dir = self.inner.folders.session(self.id);
-                let looked = tokio::task::spawn_blocking(move || countersign_keeper::look(&dir));
-                match looked.await {
-                    // It is there, and does not want us: not asked again at once.
-                    Ok(Ok(Found::Live(_))) => self.unreachable().await,
-                    _ => self.come_in_again().await,
+                match is_refused || !self.keeper_goes().await {
+                    // Not asked again at once.
+                    true => self.unreachable().await,
+                    false => self.come_in_again().await,
                 }
             }
             None => self.come_in_again().await,
+        }
+    }
+
+    /// Waits a moment until a keeper whose agent ends has gone, too.
+    async fn keeper_goes(&self) -> bool {
+        let until = tokio::time::Instant::now() + GOING;
+        loop {
+            let dir = self.inner.folders.session(self.id);
+            let looked = tokio::task::spawn_blocking(move || countersign_keeper::look(&dir)).await;
+            match looked {
+                Ok(Ok(Found::Live(_))) if tokio::time::Instant::now() < until => {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                Ok(Ok(Found::Live(_))) => return false,
+                _ => return true,
+            }
         }
     }
 

@@ -8,7 +8,8 @@ use super::cycle::call_of;
 use crate::approval::{self, After, Agent, Answer, Consequence, Event, Known};
 use crate::control::approval::{Decided, Life};
 use crate::control::{
-    ApprovalId, Cmd, Command, ControlError, Decide, Did, Digest, Mode, Receipt, Result, SessionId, now,
+    ApprovalId, Cmd, Command, ControlError, Decide, Did, Digest, Mode, Receipt, Result, SessionId,
+    now,
 };
 use crate::desk::KeptRule;
 use crate::session::Input;
@@ -263,10 +264,16 @@ impl Actor {
             request_id: row.request_id.clone(),
         });
         self.inner.rules_changed(self.id, reaches_others);
-        self.after(consequence.after).await;
-        if !has_answer {
-            self.carried_out(&row, decided.effect);
+        match has_answer {
+            // The question itself may still be on its way to us.
+            true => self.behind.push((row.request_id, consequence.after)),
+            false => {
+                self.after(consequence.after).await;
+                self.carried_out(&row, decided.effect);
+            }
         }
+        self.answer_all();
+        self.follow_up().await;
     }
 
     /// What follows behind the answer. All of it is stored: messages wait, the new session is there.

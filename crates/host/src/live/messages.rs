@@ -57,9 +57,8 @@ impl Actor {
                 (message, now(), "countersign".to_owned())
             }
         };
-        let put = move |it: &crate::store::Connection| {
-            queue::push_front(it, session, &message, at, &by)
-        };
+        let put =
+            move |it: &crate::store::Connection| queue::push_front(it, session, &message, at, &by);
         if let Err(error) = self.inner.store.write(Durability::Full, put).await {
             tracing::warn!(%session, %error, "a message cannot wait again");
         }

@@ -91,6 +91,8 @@ pub(crate) struct Actor {
     pub(crate) to_answer: HashMap<String, ToAnswer>,
     /// What is to be done when the turn ends that a decision has ended.
     pub(crate) at_end: Option<answers::AtEnd>,
+    /// What follows behind answers that are not handed in yet, by the name of their question.
+    pub(crate) behind: Vec<(String, crate::approval::After)>,
     /// What rules decided before an earlier host ended, and the journal does not know.
     pub(crate) undecided: Vec<crate::store::approvals::ApprovalRow>,
     /// What the core wants and is not yet done.
@@ -262,6 +264,7 @@ impl Actor {
     /// Does what the core wants, until it wants nothing more.
     async fn settle(&mut self) {
         loop {
+            self.follow_up().await;
             while let Some(effect) = self.effects.pop_front() {
                 self.do_it(effect).await;
             }
@@ -390,7 +393,13 @@ impl Actor {
         let expiry = self.expiries.keys().next().map(|(at, _)| *at);
         let unsaved = self.unsaved.due();
         let look = self.looks_again().then(|| now() + LOOK_AGAIN);
-        let at = [self.core.wake_at(), expiry, unsaved, look, self.hands_off_until()];
+        let at = [
+            self.core.wake_at(),
+            expiry,
+            unsaved,
+            look,
+            self.hands_off_until(),
+        ];
         let at = at.into_iter().flatten().min()?;
         Some(Duration::from_micros(at.saturating_sub(now())))
     }

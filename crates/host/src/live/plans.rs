@@ -8,7 +8,7 @@ use countersign_policy::Why;
 use super::Actor;
 use super::answers::{AtEnd, plans_of};
 use super::decide::store_after;
-use crate::approval::{self, Agent, Event, Known};
+use crate::approval::{self, After, Agent, Event, Known};
 use crate::control::approval::{Effect, Kind, Life, Outcome};
 use crate::control::{ControlError, Decide, Result, now};
 use crate::desk::Desk;
@@ -28,6 +28,18 @@ impl Actor {
             self.put_into(mode).await;
         }
         self.step(Input::ReleaseQueue);
+    }
+
+    /// What follows behind an answer goes once the answer is handed in. What waits for the end of the turn is known at once:
+    /// that end may come first.
+    pub(super) async fn follow_up(&mut self) {
+        let is_due = |(name, after): &(String, After), actor: &Self| {
+            !actor.to_answer.contains_key(name) || matches!(after, After::OnceIdle { .. })
+        };
+        while let Some(at) = self.behind.iter().position(|it| is_due(it, self)) {
+            let (_, after) = self.behind.remove(at);
+            self.after(after).await;
+        }
     }
 
     /// Plans that were decided, and whose agent ended before it had the answer, are carried out without it.
@@ -61,6 +73,7 @@ impl Actor {
     pub(super) fn carried_out(&mut self, row: &ApprovalRow, effect: Effect) {
         let name = &row.request_id;
         self.to_answer.remove(name);
+        self.behind.retain(|(of, _)| of != name);
         if let Some(held) = self
             .projection
             .book

@@ -213,7 +213,9 @@ impl Actor {
     fn check_hands_off(&self, until: u64) -> Result<()> {
         let at = now();
         if until <= at || until - at > Desk::LONGEST_HANDS_OFF.as_micros() as u64 {
-            return Err(ControlError::invalid("hands-off must end within a day from now"));
+            return Err(ControlError::invalid(
+                "hands-off must end within a day from now",
+            ));
         }
         match self.agent {
             Some(_) => Ok(()),

@@ -18,7 +18,7 @@ impl Core {
             self.stalls_at(),
             self.sleeps_at(),
             self.limit.and_then(|limit| limit.until),
-            self.is_counting.then_some(0),
+            self.counts_until,
         ];
         deadlines.into_iter().flatten().min()
     }

@@ -165,8 +165,8 @@ pub struct Core {
     pub(super) limit: Option<Limit>,
     pub(super) over_budget: Option<Over>,
     pub(super) has_budget: bool,
-    /// A turn has just ended, and what it has cost is told next: nothing is sent before.
-    pub(super) is_counting: bool,
+    /// A turn has just ended, and what it has cost is told next: nothing is sent before that, or before this moment.
+    pub(super) counts_until: Option<u64>,
     pub(super) outcome: Outcome,
     pub(super) is_cut_off: bool,
     pub(super) is_stalled: bool,
@@ -223,9 +223,10 @@ impl Core {
         }
         let (before, was_quiet) = (self.shown(), self.may_sleep());
         let mut out = Vec::new();
-        if matches!(input, Input::Tick | Input::Budget { .. } | Input::HostBegan) {
-            self.is_counting = false;
-        }
+        let is_counted = matches!(input, Input::Budget { .. } | Input::HostBegan);
+        self.counts_until = self
+            .counts_until
+            .filter(|until| !is_counted && now < *until);
         self.take(now, input, &mut out);
         if !was_quiet && self.may_sleep() {
             self.idle_since = now;

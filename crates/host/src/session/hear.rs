@@ -168,7 +168,8 @@ impl Core {
             interrupted,
         });
         self.is_released = false;
-        self.is_counting = self.has_budget;
+        let counts_until = now.saturating_add(self.timing.count_grace);
+        self.counts_until = self.has_budget.then_some(counts_until);
         self.await_unread(now);
         let is_waited_for =
             (self.ending.as_ref()).is_some_and(|ending| ending.step == EndStep::Interrupting);

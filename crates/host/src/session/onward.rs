@@ -48,7 +48,7 @@ impl Core {
         let is_free = self.held.is_none()
             && self.limit.is_none()
             && self.over_budget.is_none()
-            && !self.is_counting;
+            && self.counts_until.is_none();
         self.next.filter(|_| is_free)
     }
 

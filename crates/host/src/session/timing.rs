@@ -20,6 +20,8 @@ pub struct Timing {
     pub sleep_after: Option<u64>,
     /// A message that the CLI has taken begins its turn within this, or has been there before.
     pub begin_grace: u64,
+    /// What a turn has cost is told within this, or the next message goes without it.
+    pub count_grace: u64,
     /// How often an agent that did not come up is started again without a person's word.
     pub most_starts: u32,
 }
@@ -32,6 +34,7 @@ impl Default for Timing {
             end_grace: 11 * SECOND,
             sleep_after: Some(30 * 60 * SECOND),
             begin_grace: 5 * SECOND,
+            count_grace: SECOND,
             most_starts: 3,
         }
     }

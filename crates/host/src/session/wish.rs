@@ -228,6 +228,9 @@ impl Core {
     /// The journal is read: what a person wanted meanwhile is done.
     pub(super) fn caught_up(&mut self) {
         self.is_behind = false;
+        if self.is_unreachable {
+            return;
+        }
         if std::mem::take(&mut self.is_wanted_anyway) && self.phase == Phase::Off {
             self.resume();
         }
@@ -235,7 +238,7 @@ impl Core {
 
     fn resume(&mut self) {
         self.held = None;
-        self.is_wanted_anyway = self.is_behind;
+        self.is_wanted_anyway = self.is_behind || self.is_unreachable;
         match (self.phase, &mut self.ending) {
             (Phase::Off, _) => {
                 self.failed_starts = 0;

@@ -251,7 +251,10 @@ fn where_a_running_turn_would_lose_images_they_go_when_it_has_ended() {
             images: vec![image()],
             ..said(way, "like this")
         };
-        assert!(matches!(come(choice.clone(), OLD).after, After::Then { .. }));
+        assert!(matches!(
+            come(choice.clone(), OLD).after,
+            After::Then { .. }
+        ));
         let come = come(choice, OLDEST);
         assert!(denial(&come).1, "the turn ends");
         let After::OnceIdle {

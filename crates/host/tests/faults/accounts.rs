@@ -147,7 +147,9 @@ impl Account {
         let wanted: Vec<Wanted> = wanted(&self.commands).collect();
         let place = |uuid: &str| wanted.iter().position(|it| it.in_order && it.uuid == uuid);
         let mut seen = BTreeSet::new();
-        let firsts = written(case).into_iter().filter(|it| seen.insert(it.uuid.clone()));
+        let firsts = written(case)
+            .into_iter()
+            .filter(|it| seen.insert(it.uuid.clone()));
         let places: Vec<usize> = firsts.filter_map(|it| place(&it.uuid)).collect();
         match places.is_sorted() {
             true => Vec::new(),
@@ -156,7 +158,7 @@ impl Account {
     }
 
     /// Every question has its row, and what the row says follows from the journal.
-    fn rows(&self, case: &Case) -> Vec<Wrong> {
+    pub(crate) fn rows(&self, case: &Case) -> Vec<Wrong> {
         let rows = self.report["approvals"].as_array().into_iter().flatten();
         let mut rows: BTreeMap<String, &Value> = rows
             .map(|row| (row["record"].as_str().unwrap_or_default().to_owned(), row))
@@ -164,7 +166,10 @@ impl Account {
         let mut wrong = Vec::new();
         for (record, asked) in asked(case) {
             let Some(row) = rows.remove(&record) else {
-                wrong.push(Wrong::of("Rows", format!("the question {record} has no row")));
+                wrong.push(Wrong::of(
+                    "Rows",
+                    format!("the question {record} has no row"),
+                ));
                 continue;
             };
             if row["request_id"] != asked.id {
@@ -200,7 +205,10 @@ impl Account {
         };
         let mut rows: Vec<&Value> = rows.filter(of_program).collect();
         rows.sort_by_key(|row| row["asked"].as_u64());
-        let by_hand = rows.iter().skip(1).filter(|row| row["decided"]["by"] != "rule");
+        let by_hand = rows
+            .iter()
+            .skip(1)
+            .filter(|row| row["decided"]["by"] != "rule");
         let wrong = by_hand.map(|row| format!("{} was asked again", row["record"]));
         wrong.map(|what| Wrong::of("Rules", what)).collect()
     }
@@ -223,7 +231,10 @@ impl Account {
         let questions: Vec<Asked> = asked(case).into_values().collect();
         let mut due: Vec<String> = Vec::new();
         for wanted in wanted(&self.commands).filter(|it| it.in_order) {
-            let name = wanted.text.trim_start_matches("This is ").trim_end_matches('.');
+            let name = wanted
+                .text
+                .trim_start_matches("This is ")
+                .trim_end_matches('.');
             let marks = questions.iter().map(|asked| asked.mark.clone());
             let marks: BTreeSet<String> = marks
                 .filter(|mark| mark.split('-').next() == Some(name) && !mark.ends_with("-no"))
@@ -277,7 +288,7 @@ fn written(case: &Case) -> Vec<Written> {
 }
 
 /// Where an approval is, in two words.
-fn life_of(row: &Value) -> String {
+pub(crate) fn life_of(row: &Value) -> String {
     let life = row["life"].as_str().unwrap_or_default();
     let more = row["outcome"].as_str().or_else(|| row["why"].as_str());
     match more {

@@ -32,7 +32,9 @@ fn receipts(fault: Option<Fault>, point: &str) -> Vec<Wrong> {
     let report = stage.host(&stage.orders(&commands[..1])).until_at_rest();
     // The second message came or did not: nobody waits for it here.
     let mut orders = stage.orders(&commands[..1]);
-    orders.awaited.extend(crate::accounts::wanted(&commands[1..]).map(|it| it.uuid));
+    orders
+        .awaited
+        .extend(crate::accounts::wanted(&commands[1..]).map(|it| it.uuid));
     let report = match fault {
         Some(_) => report,
         None => stage.host(&orders).until_at_rest(),
@@ -96,7 +98,9 @@ fn an_account_that_is_not_what_lies_on_the_disk_is_found_out() {
 type Change = fn(&mut Account);
 
 const CHANGES: [(&str, Change); 8] = [
-    ("Receipts", |it| it.receipts.push(("message 1".into(), json!(2)))),
+    ("Receipts", |it| {
+        it.receipts.push(("message 1".into(), json!(2)))
+    }),
     ("QueueOrder", |it| it.commands.reverse()),
     ("Rows", |it| drop(approvals(it).pop())),
     ("Rows", |it| {
@@ -104,9 +108,15 @@ const CHANGES: [(&str, Change); 8] = [
         strange["record"] = json!("1-1");
         approvals(it).push(strange);
     }),
-    ("Lives", |it| row(it, "settled")["outcome"] = json!("unknown")),
-    ("Lives", |it| row(it, "settled")["decided"]["by"] = json!("somebody else")),
-    ("Rest", |it| it.report["session"]["state"] = json!("running")),
+    ("Lives", |it| {
+        row(it, "settled")["outcome"] = json!("unknown")
+    }),
+    ("Lives", |it| {
+        row(it, "settled")["decided"]["by"] = json!("somebody else")
+    }),
+    ("Rest", |it| {
+        it.report["session"]["state"] = json!("running")
+    }),
     ("Acknowledged", |it| {
         let mut more: Ordered = it.commands[1].clone();
         more.key = "message 2".into();

@@ -140,7 +140,9 @@ fn an_agent_that_no_database_knows_is_out_of_reach_until_it_is_ended() {
     assert_eq!(stage.case().witnesses.len(), 1, "{}", stage.story());
     let mut orders = stage.orders(&[Ordered {
         key: "end".into(),
-        command: Command::ForceEnd { session: stage.id() },
+        command: Command::ForceEnd {
+            session: stage.id(),
+        },
     }]);
     orders.leave = Leave::Off;
     stage.host(&orders).until_at_rest();
@@ -158,7 +160,9 @@ fn an_agent_that_came_after_the_copy_is_looked_after() {
     let mut commands = stage.messages(1, &mut dice);
     commands.push(Ordered {
         key: "stop".into(),
-        command: Command::Stop { session: stage.id() },
+        command: Command::Stop {
+            session: stage.id(),
+        },
     });
     let mut orders = stage.orders(&commands[..1]);
     stage.host(&orders).until_at_rest();
@@ -167,7 +171,10 @@ fn an_agent_that_came_after_the_copy_is_looked_after() {
     stage.host(&orders).until_at_rest();
     let copy = stage.root().join("copy");
     copy_database(&stage.data(), &copy);
-    let mut orders = stage.orders(&[stage.resume("resume", &mut dice), stage.send("m1", &mut dice)]);
+    let mut orders = stage.orders(&[
+        stage.resume("resume", &mut dice),
+        stage.send("m1", &mut dice),
+    ]);
     (orders.person, orders.leave) = (Person::Waits, Leave::Never);
     let mut host = stage.host(&orders);
     host.until("question");

@@ -43,7 +43,10 @@ impl Hosted {
         let file = root.join("orders.json");
         std::fs::write(&file, serde_json::to_vec(orders).unwrap()).unwrap();
         let log = root.join("host.log");
-        let options = std::fs::File::options().create(true).append(true).open(&log);
+        let options = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(&log);
         let mut child = Command::new(program("hosted"))
             .arg(&file)
             .env_clear()
@@ -58,7 +61,9 @@ impl Hosted {
         let reading = std::thread::spawn(move || {
             for line in BufReader::new(lines).lines().map_while(Result::ok) {
                 let value = serde_json::from_str(&line).unwrap_or(Value::String(line));
-                into.lock().unwrap_or_else(PoisonError::into_inner).push(value);
+                into.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(value);
             }
         });
         Self {
@@ -66,7 +71,10 @@ impl Hosted {
             told,
             reading,
             log,
-            session: orders.data.join("sessions").join(orders.session.to_string()),
+            session: orders
+                .data
+                .join("sessions")
+                .join(orders.session.to_string()),
         }
     }
 
@@ -76,7 +84,10 @@ impl Hosted {
 
     /// What it told so far.
     pub(crate) fn told(&self) -> Vec<Value> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.told
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// What it told of this event.

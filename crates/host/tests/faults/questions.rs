@@ -96,7 +96,8 @@ impl Reading {
         if let Some((id, call, mark)) = question(line) {
             let record = format!("{generation}-{}", entry.seq);
             for name in [id, call] {
-                self.records.insert((generation, name.to_owned()), record.clone());
+                self.records
+                    .insert((generation, name.to_owned()), record.clone());
             }
             let one = Asked {
                 id: id.to_owned(),
@@ -110,7 +111,8 @@ impl Reading {
             self.asked.insert(record, (generation, one));
         }
         if line["type"] == "control_cancel_request"
-            && let Some(one) = self.find(generation, line["request_id"].as_str().unwrap_or_default())
+            && let Some(one) =
+                self.find(generation, line["request_id"].as_str().unwrap_or_default())
         {
             one.is_cancelled = true;
         }

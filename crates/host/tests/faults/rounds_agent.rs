@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::accounts::Died;
+use crate::accounts::{Died, life_of};
 use crate::figures::Figures;
 use crate::hosted::Hosted;
 use crate::orders::{Death, Leave, Ordered, Person};
-use crate::procs::{self, Process};
+use crate::procs;
 use crate::scenes;
-use crate::stage::{Cli, Stage};
+use crate::stage::{Cli, Stage, lines};
 use crate::wait::{self, Dice};
 
 /// Who dies.
@@ -57,7 +57,7 @@ fn rounds(name: &'static str, cli: Cli, victims: &[Victim], when: When, count: u
         let name = format!("{name}, {victim:?} {when:?}");
         if !matches!(when, When::Anywhere(_)) {
             let report = told.unwrap_or_else(|| shown_by_the_next(&stage));
-            assert_shown(&stage, &report, when, &name);
+            assert_shown(&stage, &report, victim, when, &name);
         }
         commands.push(stage.resume("resume", &mut dice));
         let started = Instant::now();
@@ -166,30 +166,45 @@ fn shown_by_the_next(stage: &Stage) -> Value {
 }
 
 /// The cut is shown, nothing runs any more, and each approval has come to what it must.
-fn assert_shown(stage: &Stage, report: &Value, when: When, name: &str) {
+fn assert_shown(stage: &Stage, report: &Value, victim: Victim, when: When, name: &str) {
     let session = &report["session"];
-    assert_eq!(session["cut_off"], true, "{name}: {session}\n{}", stage.story());
-    let left = || -> Vec<Process> { stage.processes() };
-    let gone = wait::within(wait::TWO_SECONDS, || left().is_empty().then_some(()));
-    assert!(gone.is_some(), "{name}: {:#?}", left());
-    let approvals = report["approvals"].as_array().into_iter().flatten();
+    assert_eq!(
+        session["cut_off"],
+        true,
+        "{name}: {session}\n{}",
+        stage.story()
+    );
+    let gone = wait::within(wait::TWO_SECONDS, || {
+        stage.processes().is_empty().then_some(())
+    });
+    assert!(gone.is_some(), "{name}: {:#?}", stage.processes());
+    let wrong = stage.wrong_rows(report);
+    assert!(
+        wrong.is_empty(),
+        "{name}: {}\n{}",
+        lines(&wrong),
+        stage.story()
+    );
+    let approvals = report["approvals"].as_array().unwrap();
+    assert!(
+        !approvals.is_empty(),
+        "{name}: nothing was asked\n{}",
+        stage.story()
+    );
     let expected = match when {
-        When::Open | When::Decided => ("withdrawn", "agent_gone"),
-        When::Written => ("settled", "unknown"),
+        When::Open | When::Decided => "withdrawn agent_gone",
+        // The keeper ends an agent in steps when its guard has gone: there is time for a word.
+        When::Written if victim == Victim::Guard => return,
+        When::Written => "settled unknown",
         When::Anywhere(_) => return,
     };
-    let mut count = 0;
     for approval in approvals {
-        let more = [&approval["outcome"], &approval["why"]];
-        let more = more.iter().find_map(|word| word.as_str());
-        let life = (approval["life"].as_str().unwrap_or_default(), more.unwrap_or_default());
+        let life = life_of(approval);
         assert_eq!(life, expected, "{name}: {approval}\n{}", stage.story());
-        count += 1;
     }
-    assert!(count > 0, "{name}: nothing was asked\n{}", stage.story());
     if when == When::Decided {
-        let decided = &report["approvals"][0]["decided"]["by"];
-        assert_eq!(decided, "the person", "{name}: the decision is on record");
+        let by = &approvals[0]["decided"]["by"];
+        assert_eq!(by, "the person", "{name}: the decision is on record");
     }
 }
 
@@ -217,7 +232,13 @@ mod scripted {
     #[test]
     fn killed_while_a_question_is_open() {
         let count = wait::share(6, 6);
-        rounds("agent, question open, scripted", CLI, &ALL, When::Open, count);
+        rounds(
+            "agent, question open, scripted",
+            CLI,
+            &ALL,
+            When::Open,
+            count,
+        );
     }
 
     #[test]
@@ -249,7 +270,13 @@ mod v2_1_325 {
     #[test]
     fn killed_while_a_question_is_open() {
         let count = wait::share(3, 1);
-        rounds("agent, question open, 2.1.325", CLI, &ALL, When::Open, count);
+        rounds(
+            "agent, question open, 2.1.325",
+            CLI,
+            &ALL,
+            When::Open,
+            count,
+        );
     }
 
     #[test]

@@ -326,17 +326,25 @@ impl Stage {
         last
     }
 
+    /// What is wrong with the approvals of a report alone.
+    pub(crate) fn wrong_rows(&self, report: &Value) -> Vec<Wrong> {
+        let account = Account {
+            report: report.clone(),
+            ..Account::default()
+        };
+        account.rows(&self.case())
+    }
+
     /// # Panics
     /// When something is wrong.
-    pub(crate) fn assert_kept(
-        &self,
-        commands: &[Ordered],
-        report: &Value,
-        died: Died,
-        when: &str,
-    ) {
+    pub(crate) fn assert_kept(&self, commands: &[Ordered], report: &Value, died: Died, when: &str) {
         let wrong = self.wrong(commands, report, died);
-        assert!(wrong.is_empty(), "{when}:\n{}\n{}", lines(&wrong), self.story());
+        assert!(
+            wrong.is_empty(),
+            "{when}:\n{}\n{}",
+            lines(&wrong),
+            self.story()
+        );
     }
 
     /// Every process of it that runs, but for hosts.

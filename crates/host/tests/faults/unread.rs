@@ -45,7 +45,11 @@ fn with_unread(stage: &Stage, commands: &[crate::orders::Ordered]) -> Hosted {
     orders.leave = Leave::Never;
     let host = stage.host(&orders);
     let uuid = crate::accounts::wanted(commands).last().map(|it| it.uuid);
-    let is_written = || heard(stage, 1).iter().any(|line| line["uuid"].as_str() == uuid.as_deref());
+    let is_written = || {
+        heard(stage, 1)
+            .iter()
+            .any(|line| line["uuid"].as_str() == uuid.as_deref())
+    };
     let unread = || (is_written() && has_let_go(stage)).then_some(());
     wait::found("the message is written", || host.story(), unread);
     host
@@ -103,7 +107,9 @@ fn a_turn_that_was_cut_off_goes_on_by_itself_where_that_is_wanted_and_once() {
     let report = stage.host(&orders).until_at_rest();
     assert_eq!(report["session"]["cut_off"], false, "{report:#}");
     let generations = stage.journal().generations();
-    let told = generations.iter().flat_map(|generation| heard(&stage, *generation));
+    let told = generations
+        .iter()
+        .flat_map(|generation| heard(&stage, *generation));
     let told = told.filter(|line| line["message"]["content"] == "Go on.");
     assert_eq!(told.count(), 1, "{}", stage.story());
 }

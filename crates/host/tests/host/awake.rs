@@ -309,3 +309,40 @@ turn always
     let view = stage.view(id).await;
     assert!(is_awake(&view), "{view:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_whose_agent_ended_before_its_first_turn_is_still_a_fork() {
+    let scenario = r#"
+turn always
+  say "First you said: ${first_prompt}. Now: ${prompt}."
+"#;
+    let stage = Stage::new(scenario).await;
+    let id = stage.start("one").await;
+    stage.until_said(id, "Now: one.").await;
+    stage.until_seen(id, "idle", is_awake).await;
+    let fork = SessionId::fresh();
+    let command = Command::Fork {
+        session: id,
+        id: fork,
+        message: None,
+    };
+    stage.execute(command).await;
+    let resume = |message| Command::Resume {
+        session: fork,
+        message,
+    };
+    stage.execute(resume(None)).await;
+    stage
+        .until_seen(fork, "an agent", |view| {
+            is_awake(view) && view.generation == 1
+        })
+        .await;
+    stage.execute(Command::Stop { session: fork }).await;
+    stage.until(fork, "stopped").await;
+    stage.execute(resume(Some(Message::text("two")))).await;
+    stage
+        .until_said(fork, "First you said: one. Now: two.")
+        .await;
+    let view = stage.view(fork).await;
+    assert_ne!(view.conversation, stage.view(id).await.conversation);
+}

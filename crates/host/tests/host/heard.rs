@@ -70,8 +70,8 @@ impl Heard {
     /// What an agent last answered to a request of this kind.
     pub(crate) fn answer(&self, generation: u32, subtype: &str) -> Option<&Value> {
         let of = || self.0.iter().filter(|line| line.generation == generation);
-        let asked = of().filter(|line| line.said["request"]["subtype"] == subtype);
-        let id = asked.last()?.said["request_id"].as_str()?;
+        let mut asked = of().filter(|line| line.said["request"]["subtype"] == subtype);
+        let id = asked.next_back()?.said["request_id"].as_str()?;
         let answer = of().find(|line| line.said["response"]["request_id"] == id)?;
         Some(&answer.said["response"]["response"])
     }

@@ -2,6 +2,7 @@
 //!
 //! Everything is asked and told through [`countersign_host::control::Control`], as a server would.
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod approvals;
 mod awake;

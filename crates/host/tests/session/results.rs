@@ -323,3 +323,33 @@ fn a_budget_interrupts_and_asks() {
         (I(raised), "running", &["send 2"]),
     ]);
 }
+
+#[test]
+fn what_a_turn_has_cost_is_known_before_the_next_message_goes() {
+    let told = |spent| Budget {
+        spent,
+        budget: Some(2.0),
+    };
+    let mut stage = Stage::running();
+    stage.play([
+        (I(told(0.5)), "running", &[]),
+        (I(queue(&[2])), "running", &[]),
+        (A(result_ok()), "idle", &["turn ended well"]),
+        (I(told(2.5)), "paused", &[]),
+    ]);
+    let mut stage = Stage::running();
+    stage.play([
+        (I(told(0.5)), "running", &[]),
+        (I(queue(&[2])), "running", &[]),
+        (A(result_ok()), "idle", &["turn ended well"]),
+        (I(told(1.0)), "running", &["send 2"]),
+    ]);
+    // Nobody can say what it has cost: that stops nothing for good.
+    let mut stage = Stage::running();
+    stage.play([
+        (I(told(0.5)), "running", &[]),
+        (I(queue(&[2])), "running", &[]),
+        (A(result_ok()), "idle", &["turn ended well"]),
+        (Wait(2), "running", &["send 2"]),
+    ]);
+}
