@@ -229,3 +229,69 @@ pub(crate) async fn nobody_was_called(stage: &Stage, sessions: &[SessionId]) -> 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCENE: Scene = Scene {
+        bursts: 2,
+        deltas: 3,
+    };
+
+    /// The lines of a session that did what the scene says.
+    fn whole() -> Vec<(char, String)> {
+        let delta = |number: usize| {
+            let text = format!("{number}     ");
+            let line = serde_json::json!({"type": "stream_event",
+                "event": {"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}}});
+            ('a', line.to_string())
+        };
+        let line = |kind: char, name: &str| (kind, format!("{{\"type\":\"{name}\"}}"));
+        let mut lines = vec![line('a', "result")];
+        lines.extend((1..=3).chain(1..=3).map(delta));
+        for _ in 0..6 {
+            lines.extend([line('a', "control_request"), line('h', "control_response")]);
+        }
+        lines.push(line('a', "result"));
+        lines.extend((1..=3).chain(1..=2).map(delta));
+        lines.push(line('a', "result"));
+        lines
+    }
+
+    fn heard(lines: &[(char, String)]) -> anyhow::Result<()> {
+        let mut heard = Heard::default();
+        for (kind, line) in lines {
+            heard.take(*kind, line.as_bytes())?;
+        }
+        heard.compare(SCENE)
+    }
+
+    #[test]
+    fn whatever_is_missing_or_out_of_order_is_found() {
+        let lines = whole();
+        heard(&lines).unwrap();
+        // The last delta of a turn that was interrupted may be any.
+        let free = lines.len() - 2;
+        for missing in (0..lines.len()).filter(|place| *place != free) {
+            let mut fewer = lines.clone();
+            let gone = fewer.remove(missing);
+            assert!(
+                heard(&fewer).is_err(),
+                "nobody misses line {missing}: {gone:?}"
+            );
+        }
+        let mut turned = lines.clone();
+        turned.swap(2, 3);
+        assert!(heard(&turned).is_err());
+        let mut doubled = lines;
+        doubled.insert(4, doubled[4].clone());
+        assert!(heard(&doubled).is_err());
+    }
+
+    #[test]
+    fn a_record_is_known_by_its_number() {
+        assert_eq!(seq_of("2-17").unwrap(), 17);
+        assert!(seq_of("2-").is_err());
+    }
+}

@@ -17,13 +17,17 @@ use crate::scene::{Scene, TALK, WORK, message};
 use crate::stage::{DEADLINE, LOOK, Stage};
 use crate::usage::{self, Counter, Memory};
 
-/// Longer than whatever a host does by itself when nothing happens: threads for reads end after 10 s.
-const REST: Duration = Duration::from_secs(12);
+/// Threads for reads end after so long without work. Sooner than usual, so that a rest need not be long.
+const THREADS_LIVE: Duration = Duration::from_secs(1);
+
+/// Longer than whatever a host does by itself when nothing happens: a cursor is stored after two seconds.
+const REST: Duration = Duration::from_secs(4);
 
 /// Runs a host with so many agents.
 pub(crate) fn host(agents: usize, scene: Scene, data: &Path) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .thread_keep_alive(THREADS_LIVE)
         .build()
         .context("no runtime")?;
     runtime.block_on(run(agents, scene, data))

@@ -5,6 +5,10 @@
 //! held against each other by the checks of the keeper's own suite; what the host tells of approvals, messages and receipts
 //! is held against them here. `FAULTS_ROUNDS` says how many rounds there are, `FAULTS_SEED` draws the same points again.
 #![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a stage that cannot be set is a failed test"
+)]
 
 mod accounts;
 mod can_fail;
@@ -22,6 +26,7 @@ mod hosted;
 #[path = "../../examples/hosted/orders.rs"]
 mod orders;
 #[path = "../../../keeper/tests/faults/procs.rs"]
+#[expect(dead_code, reason = "some are for tests of the keeper alone")]
 mod procs;
 mod questions;
 mod rounds_agent;

@@ -56,7 +56,7 @@ fn rounds(name: &'static str, cli: Cli, victims: &[Victim], when: When, count: u
         let told = one_dies(&stage, victim, when, &commands, &mut dice);
         let name = format!("{name}, {victim:?} {when:?}");
         if !matches!(when, When::Anywhere(_)) {
-            let report = told.unwrap_or_else(|| shown_by_the_next(&stage));
+            let report = told.unwrap_or_else(|| shown_by_the_next(&stage, victim));
             assert_shown(&stage, &report, victim, when, &name);
         }
         commands.push(stage.resume("resume", &mut dice));
@@ -147,6 +147,10 @@ fn kill(stage: &Stage, victim: Victim) {
         }
         Victim::Everything => stage.processes().iter().map(|one| one.pid).collect(),
     };
+    if hit.is_empty() && victim == Victim::Cli {
+        // The witness has not started it yet.
+        return kill(stage, Victim::Agent);
+    }
     assert!(!hit.is_empty(), "{victim:?} is there\n{}", stage.story());
     // Stopped first: otherwise one may see the other go.
     for pid in &hit {
@@ -155,8 +159,11 @@ fn kill(stage: &Stage, victim: Victim) {
     hit.into_iter().for_each(procs::kill);
 }
 
-/// A host that only looks.
-fn shown_by_the_next(stage: &Stage) -> Value {
+/// A host that only looks, once everybody has gone. With keeper and guard gone at once, ending the rest is its part.
+fn shown_by_the_next(stage: &Stage, victim: Victim) -> Value {
+    if victim != Victim::Both {
+        wait::until("nothing is left running", || stage.processes().is_empty());
+    }
     let mut orders = stage.orders(&[]);
     orders.leave = Leave::Off;
     let mut host = stage.host(&orders);
@@ -211,7 +218,7 @@ fn assert_shown(stage: &Stage, report: &Value, victim: Victim, when: When, name:
 /// How an agent was told to begin.
 fn flag_of(open: &Value) -> Option<&str> {
     let argv = open["argv"].as_array().into_iter().flatten();
-    let mut flags = argv.filter_map(|arg| arg.as_str());
+    let mut flags = argv.filter_map(|arg| arg.as_str()?.split('=').next());
     flags.find(|arg| ["--session-id", "--resume"].contains(arg))
 }
 

@@ -166,7 +166,7 @@ mod scripted {
 
     rounds! { Cli::Scripted(scenes::THREE_QUESTIONS), "scripted":
         killed_when_a_question_is_stored "question stored" &[End::At("question stored", 2)], 5, 2;
-        killed_when_a_decision_is_committed "decision committed" &[End::At("decision committed", 3)], 5, 2;
+        killed_when_a_decision_is_committed "decision committed" &[End::At("decision committed", 2)], 5, 2;
         killed_when_an_answer_is_handed_in "answer handed in" &[End::At("answer handed in", 3)], 5, 2;
         killed_when_an_answer_is_seen_in_the_journal "answer seen" &[End::At("answer in the journal", 3)], 5, 2;
         killed_when_the_keeper_has_journalled_an_answer "answer journalled" &[End::While("journalled")], 4, 1;

@@ -105,11 +105,11 @@ turn
     stage.until_life(&open[0], "settled").await;
     stage.until(id, "idle").await;
     let heard = Heard::of(&stage, id).await;
-    let said = heard
+    let mut said = heard
         .0
         .iter()
         .filter(|line| line.said["type"] == "assistant");
-    let last = said.last().unwrap().said.to_string();
+    let last = said.next_back().unwrap().said.to_string();
     assert!(last.contains("You said:") && last.contains('B'), "{last}");
 }
 

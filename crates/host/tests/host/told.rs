@@ -22,17 +22,20 @@ turn always
   say "Talked."
 "#;
 
+/// The lines of a head, and a body.
+type Post = (Vec<String>, Value);
+
 /// A receiver of POSTs.
 struct Receiver {
     url: String,
-    heard: Arc<Mutex<Vec<(Vec<String>, Value)>>>,
+    heard: Arc<Mutex<Vec<Post>>>,
 }
 
 impl Receiver {
     fn start() -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let heard: Arc<Mutex<Vec<(Vec<String>, Value)>>> = Arc::default();
+        let heard: Arc<Mutex<Vec<Post>>> = Arc::default();
         let shared = Arc::clone(&heard);
         // Ends with the process: it waits for callers until then.
         std::thread::spawn(move || {
@@ -127,7 +130,7 @@ async fn a_receiver_is_told_what_a_person_wants_to_know() {
     let reason = told[2]["session"]["reason"].as_str().unwrap();
     assert!(reason.contains("Overloaded"), "{reason}");
     let heard = receiver.heard.lock().unwrap();
-    let signed = |(head, _): &(Vec<String>, Value)| {
+    let signed = |(head, _): &Post| {
         head.iter()
             .any(|line| line.to_ascii_lowercase().contains("signature"))
     };
