@@ -14,9 +14,11 @@ fn run(args: &[&str], data: &std::path::Path) -> (bool, Vec<Value>, String) {
         .args(args)
         .arg(data)
         .output()
-        .unwrap();
+        .expect("the bench starts");
     let told = String::from_utf8_lossy(&done.stdout).into_owned();
-    let lines = told.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines = told
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("one JSON object a line"));
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     (done.status.success(), lines.collect(), said)
 }
