@@ -106,9 +106,12 @@ impl Actor {
         told.or_else(|| self.row.version.as_ref()?.parse().ok())
     }
 
-    /// The mode of the CLI, as it last said.
+    /// The mode of the CLI, as it last said. Taken from the journal, as questions are: the connection may know of a change
+    /// later than we know of the call behind it.
     pub(super) fn cli_mode(&self) -> Option<String> {
-        self.agent.as_ref()?.handle.permission_mode()
+        let agent = self.agent.as_ref()?;
+        let told = self.core.seen().mode.clone();
+        told.or_else(|| agent.handle.permission_mode())
     }
 
     /// The question with the plan from its file, where it did not bring it.

@@ -3,6 +3,7 @@
 //! Owns the order of each: what must not be lost is stored together with its receipt, then the core is told, then the
 //! agent. Invariant: the same key does nothing twice.
 
+use countersign_client::options::Version;
 use countersign_client::{Handle, PermissionMode};
 
 use super::Actor;
@@ -12,6 +13,9 @@ use crate::money::budget;
 use crate::session::Input;
 use crate::store::sessions::SessionRow;
 use crate::store::{Connection, Durability, StoreError, queue, receipts, sessions};
+
+/// The first version that says when a call has changed its mode.
+const FIRST_TO_TELL_MODES: Version = Version::new(2, 1, 62);
 
 /// The longest name of a session.
 const LONGEST_NAME: usize = 200;
@@ -275,7 +279,9 @@ impl Actor {
         let agent = self.agent.as_ref()?;
         let is_planning = agent.handle.permission_mode().as_deref() == Some("plan");
         let wants_plan = mode.of_cli() == PermissionMode::Plan;
-        if is_planning == wants_plan {
+        // An older one does not say that it has entered or left plan mode.
+        let tells = self.version().is_some_and(|it| it >= FIRST_TO_TELL_MODES);
+        if tells && is_planning == wants_plan {
             return None;
         }
         if let Some(desk) = &mut self.desk {
