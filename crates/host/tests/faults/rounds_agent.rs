@@ -240,7 +240,7 @@ mod scripted {
     fn killed_while_a_question_is_open() {
         let count = wait::share(6, 6);
         rounds(
-            "agent, question open, scripted",
+            "whole host, agent, question open, scripted",
             CLI,
             &ALL,
             When::Open,
@@ -251,21 +251,39 @@ mod scripted {
     #[test]
     fn killed_when_a_decision_is_committed_and_not_delivered() {
         let count = wait::share(6, 3);
-        rounds("agent, decided, scripted", CLI, &ALL, When::Decided, count);
+        rounds(
+            "whole host, agent, decided, scripted",
+            CLI,
+            &ALL,
+            When::Decided,
+            count,
+        );
     }
 
     #[test]
     fn killed_while_an_allowed_tool_runs() {
         let slow = Cli::Scripted(scenes::SLOW_TOOL);
         let count = wait::share(6, 6);
-        rounds("agent, written, scripted", slow, &ALL, When::Written, count);
+        rounds(
+            "whole host, agent, written, scripted",
+            slow,
+            &ALL,
+            When::Written,
+            count,
+        );
     }
 
     #[test]
     fn killed_anywhere() {
         let count = wait::share(12, 4);
         let when = When::Anywhere(Duration::from_millis(300));
-        rounds("agent, anywhere, scripted", CLI, &ALL, when, count);
+        rounds(
+            "whole host, agent, anywhere, scripted",
+            CLI,
+            &ALL,
+            when,
+            count,
+        );
     }
 }
 
@@ -278,7 +296,7 @@ mod v2_1_325 {
     fn killed_while_a_question_is_open() {
         let count = wait::share(3, 1);
         rounds(
-            "agent, question open, 2.1.325",
+            "whole host, agent, question open, 2.1.325",
             CLI,
             &ALL,
             When::Open,
@@ -290,6 +308,12 @@ mod v2_1_325 {
     fn killed_anywhere() {
         let count = wait::share(4, 1);
         let when = When::Anywhere(Duration::from_millis(2000));
-        rounds("agent, anywhere, 2.1.325", CLI, &ALL, when, count);
+        rounds(
+            "whole host, agent, anywhere, 2.1.325",
+            CLI,
+            &ALL,
+            when,
+            count,
+        );
     }
 }

@@ -151,7 +151,7 @@ macro_rules! rounds {
         #[test]
         fn $test() {
             Rounds {
-                name: concat!("host, ", $of, ", ", $kind),
+                name: concat!("whole host, ", $of, ", ", $kind),
                 cli: $cli,
                 ends: $ends,
                 session: 6,
