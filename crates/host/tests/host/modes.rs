@@ -150,7 +150,7 @@ async fn hands_off_ends_by_itself() {
         matches!(over, Err(ControlError::Invalid { .. })),
         "{over:?}"
     );
-    let until = now() + 1_500_000;
+    let until = now() + 4_000_000;
     set(&stage, id, Mode::HandsOff { until }).await;
     send(&stage, id, "one").await;
     done(&stage, id).await;
@@ -260,7 +260,7 @@ async fn a_rule_ends_when_it_was_said_to() {
         matches!(past, Err(ControlError::Invalid { .. })),
         "{past:?}"
     );
-    let end = now() + 700_000;
+    let end = now() + 3_000_000;
     stage
         .decide(
             &open[0],
