@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_process::Marker;
+use countersign_wire::Json;
 use countersign_wire::control::Initialize;
 use countersign_wire::recording::Direction;
 
@@ -163,6 +164,21 @@ impl Claude {
     #[must_use]
     pub fn mcp(mut self, server: impl Into<crate::mcp::Mount>) -> Self {
         self.handlers.servers.push(server.into());
+        self
+    }
+
+    /// Mounts an MCP server of your own making: each JSON-RPC message of the CLI is given to `answer`, notifications too,
+    /// and what it gives back is the reply. It must not block. With the feature `mcp`, `Claude::mcp` takes servers that
+    /// speak the protocol for you.
+    #[must_use]
+    pub fn mcp_messages(
+        mut self,
+        name: impl Into<String>,
+        answer: impl Fn(Json) -> Json + Send + Sync + 'static,
+    ) -> Self {
+        self.handlers
+            .answering
+            .push((name.into(), Arc::new(answer)));
         self
     }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
+use countersign_wire::Json;
 use countersign_wire::control::{
     Elicitation, ElicitationReply, HookMatcher, RequestUserDialog, RequestUserDialogReply,
 };
@@ -45,6 +46,9 @@ where
     }
 }
 
+/// A JSON-RPC message in, the answer to it out.
+pub(crate) type Answering = dyn Fn(Json) -> Json + Send + Sync;
+
 /// The callbacks of a session.
 #[derive(Clone, Default)]
 pub(crate) struct Handlers {
@@ -52,6 +56,8 @@ pub(crate) struct Handlers {
     pub(crate) elicitation: Option<Arc<dyn ElicitationHandler>>,
     pub(crate) dialog: Option<Arc<dyn DialogHandler>>,
     pub(crate) hooks: Vec<Hook>,
+    /// Servers that are one function, by name.
+    pub(crate) answering: Vec<(String, Arc<Answering>)>,
     #[cfg(feature = "mcp")]
     pub(crate) servers: Vec<crate::mcp::Mount>,
     /// What no callback answers comes as a value.
@@ -64,16 +70,18 @@ impl Handlers {
         self.permission.is_some() || self.takes_questions
     }
 
+    /// The server of that name, if it is one function.
+    pub(crate) fn answering(&self, name: &str) -> Option<Arc<Answering>> {
+        let found = self.answering.iter().find(|(server, _)| server == name);
+        found.map(|(_, answer)| Arc::clone(answer))
+    }
+
     /// The names of the in-process servers.
     pub(crate) fn server_names(&self) -> Vec<String> {
+        let names = self.answering.iter().map(|(name, _)| name.clone());
         #[cfg(feature = "mcp")]
-        return self
-            .servers
-            .iter()
-            .map(|server| server.name().to_owned())
-            .collect();
-        #[cfg(not(feature = "mcp"))]
-        Vec::new()
+        let names = names.chain(self.servers.iter().map(|server| server.name().to_owned()));
+        names.collect()
     }
 
     /// How the hooks are registered in `initialize`.

@@ -23,9 +23,10 @@ pub use command::{be_killed_with_parent, die_with_parent};
 pub use fork::fork;
 pub use fork::{ForkError, Forked, close_inherited};
 pub use marker::{BadMarker, Marker};
-pub use memory::{return_code, return_memory};
+pub use memory::{few_heaps, return_code, return_memory};
 pub use tree::{
-    Process, Signal, Swept, Tree, descendants_of, descends_from, is_running, signal, started,
+    Holder, Process, Signal, Swept, Tree, descendants_of, descends_from, holder_of, is_from_agent,
+    is_running, signal, started,
 };
 #[cfg(unix)]
 pub use tree::{become_subreaper, end_descendants};

@@ -20,6 +20,9 @@ impl Marker {
     /// The name of the variable.
     pub const NAME: &'static str = "COUNTERSIGN_AGENT";
 
+    /// The variable by which a keeper is known, whatever its value. Agents do not get it.
+    pub const KEEPER: &'static str = "COUNTERSIGN_KEEPER";
+
     /// A marker of that value: random hex, different for each agent.
     pub fn new(value: impl Into<String>) -> Result<Marker, BadMarker> {
         let value = value.into();

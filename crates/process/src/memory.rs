@@ -1,7 +1,23 @@
 //! Memory that a process holds and does not need.
 //!
-//! Owns two ways to return it: what the allocator keeps, and the program's own code. Decides nothing about when. Invariant:
-//! nothing that is lost cannot be had again.
+//! Owns two ways to return it, what the allocator keeps and the program's own code, and one not to hold it in the first
+//! place. Decides nothing about when. Invariant: nothing that is lost cannot be had again.
+
+/// Keeps the C library to two heaps. It makes up to eight for each core and shares nothing between them: a host of many
+/// sessions, whose work wanders over threads, then holds twice what it uses. To be called before there are threads.
+pub fn few_heaps() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    limit_heaps();
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[expect(unsafe_code, reason = "a plain call of the C library")]
+fn limit_heaps() {
+    // SAFETY: takes two numbers and sets a number of the allocator under its own lock.
+    unsafe {
+        libc::mallopt(libc::M_ARENA_MAX, 2);
+    }
+}
 
 /// Gives memory that is not used any more back to the system. Where the C library has no such call, it decides itself.
 pub fn return_memory() {

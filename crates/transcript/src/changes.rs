@@ -15,6 +15,7 @@ use crate::id::{EntryId, cursor};
 
 /// One change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryChange))]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// The entry is new, or is now this.
@@ -22,9 +23,11 @@ pub enum Change {
     /// The text of an entry goes on. Only of entries that were put before.
     Grow {
         /// Which entry.
+        #[cfg_attr(feature = "schema", schema(value_type = String))]
         id: EntryId,
         /// The record it comes from.
         #[serde(with = "cursor")]
+        #[cfg_attr(feature = "schema", schema(value_type = String))]
         last: Cursor,
         /// What follows the text; empty where the entry holds no more.
         text: String,
@@ -45,9 +48,11 @@ impl Change {
 
 /// What one record changes. They belong together: nobody sees half of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryChanges))]
 pub struct Changes {
     /// The record.
     #[serde(with = "cursor")]
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub cursor: Cursor,
     /// What it changes, in order.
     pub entries: Vec<Change>,

@@ -13,8 +13,12 @@ use serde_json::Value;
 use crate::bounds;
 use crate::id::maybe_cursor;
 
+/// What is longer is no word, and is cut anywhere.
+const LONGEST_WORD: usize = 512;
+
 /// A text, or as much of it as an entry holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Clip {
     /// The text, or its beginning.
     pub text: String,
@@ -26,6 +30,7 @@ pub struct Clip {
         with = "maybe_cursor",
         skip_serializing_if = "Option::is_none"
     )]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub whole: Option<Cursor>,
 }
 
@@ -71,8 +76,10 @@ impl Clip {
 
 /// A JSON value, or as much of it as an entry holds: long texts and lists within it are cut, it stays JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Shown {
     /// The value as it was written, or with its long parts cut.
+    #[cfg_attr(feature = "schema", schema(value_type = serde_json::Value))]
     pub json: Json,
     /// Bytes of the whole value.
     pub length: u64,
@@ -82,6 +89,7 @@ pub struct Shown {
         with = "maybe_cursor",
         skip_serializing_if = "Option::is_none"
     )]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub whole: Option<Cursor>,
 }
 
@@ -123,8 +131,15 @@ pub(crate) fn word(text: &str) -> String {
 }
 
 /// The beginning of a text, whole characters, at most so many bytes.
+/// The last word is left out where it goes on: half of a secret is not known as one by whoever masks it.
 pub(crate) fn start_of(text: &str, most: usize) -> &str {
-    &text[..text.floor_char_boundary(most)]
+    let start = &text[..text.floor_char_boundary(most)];
+    let goes_on = text[start.len()..].starts_with(|letter: char| !letter.is_whitespace());
+    let from = start.floor_char_boundary(start.len().saturating_sub(LONGEST_WORD));
+    match start[from..].rfind(char::is_whitespace) {
+        Some(at) if goes_on => &start[..from + at],
+        _ => start,
+    }
 }
 
 /// What a value means, whatever its spaces, escapes and order of keys. For comparing, within one session only.
@@ -267,5 +282,16 @@ mod tests {
             digest(r#"{ "b":1, "a":"ä" }"#)
         );
         assert_ne!(digest(r#"{"a":1}"#), digest(r#"{"a":2}"#));
+    }
+
+    #[test]
+    fn the_beginning_of_a_word_that_goes_on_is_left_out() {
+        assert_eq!(start_of("one secret-word", 9), "one");
+        assert_eq!(start_of("one secret-word two", 15), "one secret-word");
+        assert_eq!(start_of("one secret-word", 15), "one secret-word");
+        // What is longer than any word is cut anywhere.
+        let long = format!("one {}", "x".repeat(2 * LONGEST_WORD));
+        assert_eq!(start_of(&long, LONGEST_WORD + 10).len(), LONGEST_WORD + 10);
+        assert_eq!(start_of("löffel", 2), "l");
     }
 }

@@ -14,6 +14,7 @@ use crate::id::{EntryId, cursor};
 
 /// Whether an entry may still change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryLife))]
 #[serde(rename_all = "snake_case")]
 pub enum Life {
     /// It may.
@@ -26,20 +27,25 @@ pub enum Life {
 
 /// One entry.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Entry {
     /// Its name, which never changes.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub id: EntryId,
     /// The call of the sub-agent it belongs to; none in the main conversation, or where that call is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub parent: Option<EntryId>,
     /// The id of that call, as the wire names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaker: Option<String>,
     /// The record that began it.
     #[serde(with = "cursor")]
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub first: Cursor,
     /// The last record that changed it.
     #[serde(with = "cursor")]
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub last: Cursor,
     /// When it began: microseconds of Unix time, as the journal says.
     pub at: u64,
@@ -51,6 +57,7 @@ pub struct Entry {
 
 /// What an entry is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryBody))]
 #[serde(tag = "kind", content = "is", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Body {

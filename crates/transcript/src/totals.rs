@@ -12,6 +12,7 @@ use crate::bounds;
 
 /// Turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TurnCounts {
     /// That began.
     pub begun: u64,
@@ -27,6 +28,7 @@ pub struct TurnCounts {
 
 /// Calls of one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ToolCounts {
     /// Calls.
     pub calls: u64,
@@ -40,6 +42,7 @@ pub struct ToolCounts {
 
 /// Questions of the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ApprovalCounts {
     /// Asked.
     pub asked: u64,
@@ -111,6 +114,7 @@ impl ApprovalCounts {
 
 /// What one model was used for.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ModelTotals {
     /// Tokens, sub-agents included.
     pub tokens: Tokens,
@@ -120,6 +124,7 @@ pub struct ModelTotals {
 
 /// Sums over a session.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Totals {
     /// Messages to the agent.
     pub prompts: u64,

@@ -8,11 +8,12 @@
 mod made;
 mod support;
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use countersign_journal::{Cursor, Limits, Reader, Writer};
 use countersign_transcript::pages::{Every, Memory, Page, Pages, Shelf, ShelfError};
-use countersign_transcript::{Entry, EntryId, Life};
+use countersign_transcript::{Entry, EntryId, Fold, Life};
 use proptest::prelude::*;
 use support::{Owned, Tape, fold, recordings};
 
@@ -58,6 +59,63 @@ fn every(records: u32) -> Every {
     Every {
         records,
         entries: 64,
+    }
+}
+
+/// A shelf that notes what is taken from it.
+#[derive(Default)]
+struct Noting {
+    shelf: Memory,
+    taken: RefCell<Vec<String>>,
+}
+
+impl Shelf for Noting {
+    fn get(&self, name: &str) -> Result<Option<Vec<u8>>, ShelfError> {
+        self.taken.borrow_mut().push(name.to_owned());
+        self.shelf.get(name)
+    }
+
+    fn put(&mut self, name: &str, value: &[u8]) -> Result<(), ShelfError> {
+        self.shelf.put(name, value)
+    }
+}
+
+#[test]
+fn the_fold_behind_any_record_is_the_one_up_to_there_and_costs_a_block() {
+    const LENGTH: u64 = 5;
+    let is_short = |records: &&(String, Vec<Owned>)| records.1.len() <= 200;
+    for (name, records) in recordings().iter().filter(is_short) {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), records);
+        let mut reader = Reader::open(dir.path()).unwrap();
+        let mut pages = Pages::open(Noting::default(), every(LENGTH as u32)).unwrap();
+        pages.catch_up(&mut reader).unwrap();
+        let mut whole = Fold::new();
+        for owned in records {
+            whole.step(owned.generation, &owned.record());
+            let found = pages.fold_behind(&mut reader, whole.cursor()).unwrap();
+            let text = |fold: &Fold| serde_json::to_string(&fold.checkpoint()).unwrap();
+            assert_eq!(
+                text(&found),
+                text(&whole),
+                "{name} behind {}",
+                whole.cursor()
+            );
+        }
+        let last = whole.cursor();
+        let beyond = Cursor::new(last.generation, last.seq + 100);
+        let found = pages.fold_behind(&mut reader, beyond).unwrap();
+        assert_eq!(found.cursor(), last, "{name}: as far as it goes");
+        let noting = pages.into_shelf();
+        let taken = noting.taken.borrow();
+        let folds = taken.iter().filter_map(|name| name.strip_prefix("fold "));
+        let seqs = folds.filter_map(|cursor| cursor.split_once('-')?.1.parse::<u64>().ok());
+        let least = seqs.filter(|seq| *seq > 0).collect::<Vec<_>>();
+        // One checkpoint for each look, never an earlier one.
+        assert!(
+            least.windows(2).all(|two| two[0] <= two[1]),
+            "{name}: {least:?}"
+        );
     }
 }
 

@@ -12,6 +12,7 @@ use crate::inspect::Inspect;
 use crate::route::{Route, RouteError};
 use crate::scan::{locate, skip_space};
 use crate::shape::BEFORE_TAG;
+use crate::slow::{self, Refusal};
 use crate::surrogate;
 
 /// Why a line is malformed. The line itself stays with the caller.
@@ -124,7 +125,7 @@ macro_rules! messages {
                 // A mended text has the same length, so that columns stay true.
                 let mended = surrogate::mend(text);
                 let text = mended.as_deref().unwrap_or(text);
-                serde_json::from_str(text).map_err(|error| explain::<Self>(text, &error))
+                slow::read(text).map_err(|refusal| explain(text, &refusal))
             }
         }
     )*};
@@ -157,9 +158,9 @@ fn not_utf8(line: &[u8]) -> DecodeError {
     DecodeError::NotUtf8 { column: valid + 1 }
 }
 
-/// Finds out what is wrong with a line that did not decode. Not on the fast road: it reads the line again.
+/// Says what is wrong with a line that did not decode. Not on the fast road: it reads the line again.
 #[cold]
-fn explain<M: DeserializeOwned>(text: &str, error: &serde_json::Error) -> DecodeError {
+fn explain(text: &str, Refusal { path, error }: &Refusal) -> DecodeError {
     if let Err(syntax) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
         return DecodeError::NotJson {
             column: syntax.column(),
@@ -183,18 +184,10 @@ fn explain<M: DeserializeOwned>(text: &str, error: &serde_json::Error) -> Decode
         Err(RouteError::RepeatedType) => return DecodeError::RepeatedType,
         Err(_) => return DecodeError::NoType,
     };
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let (path, column, reason) = match serde_path_to_error::deserialize::<_, M>(&mut deserializer) {
-        Err(traced) => {
-            let inner = traced.inner();
-            (traced.path().to_string(), inner.column(), reason(inner))
-        }
-        Ok(_) => (".".to_owned(), error.column(), reason(error)),
-    };
-    let (field, reason) = name_field(path, reason);
+    let (field, reason) = name_field(path.to_string(), reason(error));
     DecodeError::Body {
         kind: route.name(),
-        column: locate(text.as_bytes(), &field).map_or(column, |at| at + 1),
+        column: locate(text.as_bytes(), &field).map_or(error.column(), |at| at + 1),
         field,
         reason,
     }

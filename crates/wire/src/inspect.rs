@@ -77,8 +77,17 @@ pub fn inspect_extra<T: Fields>(
     at: &At<'_>,
     sink: &mut dyn FnMut(&At<'_>, Novelty<'_>),
 ) {
+    inspect_names(extra, [T::FIELDS, T::INTERNAL], at, sink);
+}
+
+fn inspect_names(
+    extra: &Extra,
+    declared: [&[&str]; 2],
+    at: &At<'_>,
+    sink: &mut dyn FnMut(&At<'_>, Novelty<'_>),
+) {
     for (name, _) in extra.iter() {
-        if !T::FIELDS.contains(&name) && !T::INTERNAL.contains(&name) {
+        if !declared.iter().any(|names| names.contains(&name)) {
             sink(at, Novelty::Field(name));
         }
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::{fast, surrogate};
+use crate::{fast, slow, surrogate};
 
 /// Any JSON value, kept as text: tool inputs, tool results and fields nobody declared.
 ///
@@ -47,10 +47,14 @@ impl Json {
     /// # Errors
     /// When the text is no `T`.
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(self.0.get()).or_else(|error| match surrogate::mend(self.0.get()) {
-            Some(mended) => serde_json::from_str(&mended),
-            None => Err(error),
-        })
+        let refusal = match slow::read(self.0.get()) {
+            Ok(value) => return Ok(value),
+            Err(refusal) => refusal,
+        };
+        match surrogate::mend(self.0.get()) {
+            Some(mended) => slow::read(&mended).map_err(|refusal| refusal.error),
+            None => Err(refusal.error),
+        }
     }
 
     /// Reads it as a tree.

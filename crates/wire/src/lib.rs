@@ -46,6 +46,7 @@ pub mod route;
 mod scan;
 #[doc(hidden)]
 pub mod shape;
+mod slow;
 mod surrogate;
 pub mod tools;
 pub mod usage;

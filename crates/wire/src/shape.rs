@@ -13,6 +13,7 @@ pub use serde::ser::SerializeMap;
 
 use crate::Json;
 use crate::scan::is_deeper;
+use crate::slow;
 
 /// How an error names a field that stood before its tag and was read apart from the line.
 pub(crate) const BEFORE_TAG: &str = "field `";
@@ -89,6 +90,9 @@ impl Tags {
             .find(|tag| *tag == name && !tag.is_empty())
     }
 }
+
+/// The place of a name among the declared ones: [`Fields::index`] of some type.
+type Index = fn(&str) -> Option<usize>;
 
 /// A key of the object being read.
 #[derive(Debug)]
@@ -171,8 +175,8 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
     ///
     /// # Errors
     /// When the JSON is broken, or a tag is repeated: what an object is must not depend on who reads it.
-    #[inline]
-    pub fn key(&mut self, index: impl Fn(&str) -> Option<usize>) -> Result<Option<Key>, A::Error> {
+    // `index` is no type parameter: there would be a copy of all this for each type.
+    pub fn key(&mut self, index: Index) -> Result<Option<Key>, A::Error> {
         if let Some(early) = &mut self.early {
             match early.next_name() {
                 Some(name) => {
@@ -183,7 +187,7 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
             }
         }
         let seed = KeySeed {
-            index: &index,
+            index,
             tags: self.tags,
         };
         match self.map.next_key_seed(seed)? {
@@ -200,8 +204,7 @@ impl<'de, A: MapAccess<'de>> Source<'de, A> {
     #[inline]
     pub fn value<T: DeserializeOwned>(&mut self) -> Result<T, A::Error> {
         match self.early_entry() {
-            Some((name, raw)) => serde_json::from_str(raw.as_str())
-                .map_err(|error| DeError::custom(format_args!("{BEFORE_TAG}{name}`: {error}"))),
+            Some((name, raw)) => early_value(&name, &raw).map_err(DeError::custom),
             None => self.map.next_value(),
         }
     }
@@ -266,6 +269,19 @@ impl<E: DeError> Source<'_, NoMore<E>> {
     }
 }
 
+/// Reads what stood before the tag, whatever the map is that it came from.
+#[cold]
+fn early_value<T: DeserializeOwned>(name: &str, raw: &Json) -> Result<T, String> {
+    match slow::read(raw.as_str()) {
+        Ok(value) => Ok(value),
+        Err(refusal) => Err(early_refusal(name, &refusal.error)),
+    }
+}
+
+fn early_refusal(name: &str, error: &serde_json::Error) -> String {
+    format!("{BEFORE_TAG}{name}`: {error}")
+}
+
 /// A map at its end.
 #[derive(Debug)]
 pub struct NoMore<E>(PhantomData<E>);
@@ -304,12 +320,12 @@ enum Found {
 }
 
 /// Tells declared fields from others without allocating.
-struct KeySeed<'a, F> {
-    index: &'a F,
+struct KeySeed {
+    index: Index,
     tags: Tags,
 }
 
-impl<'de, F: Fn(&str) -> Option<usize>> DeserializeSeed<'de> for KeySeed<'_, F> {
+impl<'de> DeserializeSeed<'de> for KeySeed {
     type Value = Found;
 
     #[inline]
@@ -318,7 +334,7 @@ impl<'de, F: Fn(&str) -> Option<usize>> DeserializeSeed<'de> for KeySeed<'_, F> 
     }
 }
 
-impl<F: Fn(&str) -> Option<usize>> Visitor<'_> for KeySeed<'_, F> {
+impl Visitor<'_> for KeySeed {
     type Value = Found;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -379,12 +395,16 @@ impl<'de, T: Body> Visitor<'de> for BodyVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an object ({})", T::NAME)
+        expecting_object(f, T::NAME)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
         T::read(Source::new(map))
     }
+}
+
+fn expecting_object(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+    write!(f, "an object ({name})")
 }
 
 /// Gives a [`Body`] serde's own traits.

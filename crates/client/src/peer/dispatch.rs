@@ -23,15 +23,17 @@ use serde::Serialize;
 use tokio::runtime::RuntimeFlavor;
 use tracing::Instrument as _;
 
+use super::Shared;
 use super::batch::{Batch, View};
 use super::glance::RequestGlance;
+#[cfg(feature = "mcp")]
+use super::locked;
 use super::notice::Notice;
 use super::question::{DialogQuestion, ElicitationQuestion, OtherQuestion, Question};
 use super::responder::{Fallback, Interest, Opened, Responder, Slot, Withdrawn};
-use super::{Shared, locked};
 use crate::hook::{self, HookContext};
 use crate::kept::Freight;
-use crate::permission::{Decision, PermissionQuestion, PermissionRequest};
+use crate::permission::{BoxFuture, Decision, PermissionQuestion, PermissionRequest};
 
 const NOBODY: &str = "Nobody is here to decide about this call, so it was denied.";
 const HOOK_FAILED: &str = "The hook of the host failed, so the call was refused.";
@@ -344,10 +346,8 @@ fn hook_callback(shared: &Arc<Shared>, slot: Arc<Slot>, callback: HookCallback) 
     });
 }
 
-#[cfg(feature = "mcp")]
 fn mcp_message(shared: &Arc<Shared>, slot: Arc<Slot>, server: String, message: Json) {
-    let bridge = locked(&shared.bridges).get(&server).cloned();
-    let Some(bridge) = bridge else {
+    let Some(answer) = answer_of_server(shared, &server, message) else {
         let reason = format!("no server `{server}` runs in this host");
         return Responder::new(slot, Fallback::Error(reason)).refuse();
     };
@@ -355,17 +355,29 @@ fn mcp_message(shared: &Arc<Shared>, slot: Arc<Slot>, server: String, message: J
     let responder = Responder::new(Arc::clone(&slot), fallback.clone());
     run(shared, &slot, fallback, async move {
         let reply = countersign_wire::control::McpMessageReply {
-            mcp_response: Some(bridge.handle(message).await),
+            mcp_response: Some(answer.await),
             extra: Extra::default(),
         };
         let _ = responder.reply(&reply);
     });
 }
 
-#[cfg(not(feature = "mcp"))]
-fn mcp_message(_: &Arc<Shared>, slot: Arc<Slot>, server: String, _: Json) {
-    let reason = format!("no server `{server}` runs in this host");
-    Responder::new(slot, Fallback::Error(reason)).refuse();
+/// What the server of that name will answer, if this host has one.
+fn answer_of_server(
+    shared: &Arc<Shared>,
+    server: &str,
+    message: Json,
+) -> Option<BoxFuture<'static, Json>> {
+    if let Some(answer) = shared.handlers.answering(server) {
+        return Some(Box::pin(async move { answer(message) }));
+    }
+    #[cfg(feature = "mcp")]
+    {
+        let bridge = locked(&shared.bridges).get(server).cloned()?;
+        Some(Box::pin(async move { bridge.handle(message).await }))
+    }
+    #[cfg(not(feature = "mcp"))]
+    None
 }
 
 fn elicitation(shared: &Arc<Shared>, slot: Arc<Slot>, ask: Elicitation) {
@@ -480,6 +492,35 @@ mod tests {
         let mut answer = String::new();
         far.read_line(&mut answer).await.unwrap();
         assert!(answer.contains(r#""behavior":"allow""#), "{answer}");
+    }
+
+    #[tokio::test]
+    async fn a_server_that_is_one_function_answers_its_own_messages_and_no_others() {
+        let (peer, far) = Peer::pair();
+        let _session = Claude::new()
+            .mcp_messages("echo", |message| {
+                Json::from(serde_json::json!({ "got": message }))
+            })
+            .attach(peer);
+        let mut far = BufReader::new(far);
+        for server in ["echo", "other"] {
+            let asked = format!(
+                "{{\"type\":\"control_request\",\"request_id\":\"{server}\",\"request\":{{\"subtype\":\"mcp_message\",\"server_name\":\"{server}\",\"message\":{{\"id\":7}}}}}}\n"
+            );
+            far.write_all(asked.as_bytes()).await.unwrap();
+        }
+        let mut answers = String::new();
+        while answers.lines().count() < 2 {
+            far.read_line(&mut answers).await.unwrap();
+        }
+        assert!(
+            answers.contains(r#""mcp_response":{"got":{"id":7}}"#),
+            "{answers}"
+        );
+        assert!(
+            answers.contains("no server `other` runs in this host"),
+            "{answers}"
+        );
     }
 
     #[test]

@@ -75,6 +75,11 @@ impl Simple {
             "git" => self.words[1..]
                 .iter()
                 .any(|word| matches!(word.shown(), "grep" | "archive" | "bundle")),
+            // It only names files, unless it hands them to another command.
+            "find" | "gfind" => self.words[1..]
+                .iter()
+                .any(|word| matches!(word.shown(), "-exec" | "-execdir" | "-ok" | "-okdir")),
+            "fd" | "fdfind" => has("xX", &["--exec", "--exec-batch"]),
             _ => false,
         }
     }

@@ -12,7 +12,7 @@ use super::{Entry, FREEZING_PASSES, Process, Signal, Swept, deliver, swept, syst
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// How many parents are walked before the list is taken for a circle.
-const MOST_PARENTS: usize = 4096;
+pub(super) const MOST_PARENTS: usize = 4096;
 
 /// How often a walk is begun that a death on the way has cut off.
 const WALKS: usize = 5;

@@ -4,7 +4,9 @@
 //! what the system says of its processes is read in `proc` or `ps`. Invariants: bounded by its deadline; never
 //! signals this process, nor one whose start time is not the one that was listed.
 
+mod agents;
 mod belong;
+mod connection;
 mod descendants;
 #[cfg(target_os = "linux")]
 mod proc;
@@ -25,6 +27,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
+pub use agents::is_from_agent;
+pub use connection::{Holder, holder_of};
 #[cfg(unix)]
 pub use descendants::{become_subreaper, end_descendants};
 pub use descendants::{descendants_of, descends_from, is_running, signal, started};

@@ -17,6 +17,18 @@ pub(super) fn bears(_: u32, _: &Marker) -> bool {
     false
 }
 
+pub(super) fn environ(_: u32) -> Option<Vec<u8>> {
+    None
+}
+
+pub(super) fn tables() -> Vec<String> {
+    Vec::new()
+}
+
+pub(super) fn has_socket(_: u32, _: u64) -> Option<bool> {
+    None
+}
+
 pub(super) fn deliver(_: u32, _: Signal, _: impl FnOnce() -> bool) -> Delivery {
     Delivery::Gone
 }

@@ -57,16 +57,52 @@ fn parse(line: &[u8]) -> Option<Entry> {
 
 /// Whether that process was started with the marker.
 pub(super) fn bears(pid: u32, marker: &Marker) -> bool {
+    environ(pid).is_some_and(|environ| marker.is_in(&environ))
+}
+
+/// The variables that a process was started with, each ended by NUL. None if they cannot be read.
+pub(super) fn environ(pid: u32) -> Option<Vec<u8>> {
     let until = Instant::now() + EXEC;
     loop {
-        match std::fs::read(format!("/proc/{pid}/environ")) {
-            Ok(environ) if environ.is_empty() && is_in_exec(pid) && Instant::now() < until => {
-                std::thread::sleep(Duration::from_micros(200));
-            }
-            Ok(environ) => return marker.is_in(&environ),
-            Err(_) => return false,
+        let environ = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+        if !(environ.is_empty() && is_in_exec(pid) && Instant::now() < until) {
+            return Some(environ);
         }
+        std::thread::sleep(Duration::from_micros(200));
     }
+}
+
+/// The tables of all connections.
+pub(super) fn tables() -> Vec<String> {
+    let files = ["/proc/net/tcp", "/proc/net/tcp6"];
+    files
+        .iter()
+        .filter_map(|file| std::fs::read_to_string(file).ok())
+        .collect()
+}
+
+/// Whether a process has this socket open. None if it is one of this user and hides its files. Those of another user are
+/// not asked: their sockets are theirs.
+pub(super) fn has_socket(pid: u32, socket: u64) -> Option<bool> {
+    let files = match std::fs::read_dir(format!("/proc/{pid}/fd")) {
+        Ok(files) => files,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return (uid(pid) != Some(rustix::process::getuid().as_raw())).then_some(false);
+        }
+        Err(_) => return Some(false),
+    };
+    let name = format!("socket:[{socket}]");
+    let mut links = files
+        .flatten()
+        .filter_map(|file| std::fs::read_link(file.path()).ok());
+    Some(links.any(|link| link.as_os_str() == name.as_str()))
+}
+
+/// Whose process it is. Its folder belongs to the system if it hides, its status does not lie.
+fn uid(pid: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
 }
 
 /// How long a process is given that is in the middle of an exec. On a busy machine it may not run for a while.

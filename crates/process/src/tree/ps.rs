@@ -66,7 +66,7 @@ fn seconds(month: &str, day: &str, clock: &str, year: &str) -> Option<u64> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::{bears, deliver};
+pub(super) use elsewhere::{bears, deliver, environ, has_socket, tables};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
@@ -78,6 +78,21 @@ mod elsewhere {
     /// Nobody's environment can be read here.
     pub(in crate::tree) fn bears(_: u32, _: &Marker) -> bool {
         false
+    }
+
+    /// Nor that of one alone.
+    pub(in crate::tree) fn environ(_: u32) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Nor which connections there are.
+    pub(in crate::tree) fn tables() -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Nor whose they are.
+    pub(in crate::tree) fn has_socket(_: u32, _: u64) -> Option<bool> {
+        None
     }
 
     /// Signals that process if `same` still says that it is the one meant.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 pub use error::FetchError;
 pub use install::{Progress, install};
-pub use sdk::{InstalledSdk, PYTHON_SDK, SDKS, Sdk, TYPESCRIPT_SDK};
+pub use sdk::{InstalledSdk, PYTHON_SDK, SCHEMATHESIS, SDKS, Sdk, TYPESCRIPT_SDK};
 
 /// One version of the CLI that the tests run against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

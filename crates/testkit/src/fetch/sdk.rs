@@ -44,8 +44,16 @@ pub const TYPESCRIPT_SDK: Sdk = Sdk {
     language: Language::TypeScript,
 };
 
+/// `schemathesis` of PyPI. Not an SDK, but fetched and run like one: it tries an API against its own document.
+pub const SCHEMATHESIS: Sdk = Sdk {
+    name: "schemathesis",
+    package: "schemathesis",
+    version: "4.32.5",
+    language: Language::Python,
+};
+
 /// Every SDK that the tests run.
-pub const SDKS: &[&Sdk] = &[&PYTHON_SDK, &TYPESCRIPT_SDK];
+pub const SDKS: &[&Sdk] = &[&PYTHON_SDK, &TYPESCRIPT_SDK, &SCHEMATHESIS];
 
 /// An SDK that is in the cache and can be run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use crate::id::cursor;
 
 /// What came of an answer that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AskOutcome))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The call ran; a form or dialog went on.
@@ -27,6 +28,7 @@ pub enum Outcome {
 
 /// Why a question was never answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AskWithdrawn))]
 #[serde(rename_all = "snake_case")]
 pub enum Withdrawn {
     /// The agent took it back, or went on without an answer.
@@ -39,6 +41,7 @@ pub enum Withdrawn {
 
 /// Where a question stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AskStanding))]
 #[serde(tag = "state", content = "how", rename_all = "snake_case")]
 pub enum Standing {
     /// It waits.
@@ -53,6 +56,7 @@ pub enum Standing {
 
 /// What kind of question it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AskKind {
     /// May this tool run?
@@ -65,6 +69,7 @@ pub enum AskKind {
 
 /// What the answer says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AnswerVerdict))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The tool may run; the values are given.
@@ -79,6 +84,7 @@ pub enum Verdict {
 
 /// The answer as it was written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryAnswer))]
 pub struct Answer {
     /// What it says.
     pub verdict: Verdict,
@@ -112,6 +118,7 @@ pub struct Answer {
     pub at: u64,
     /// The record that holds it.
     #[serde(with = "cursor")]
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub written: Cursor,
     /// How long the agent waited, in microseconds.
     pub waited: u64,
@@ -119,6 +126,7 @@ pub struct Answer {
 
 /// A question with its life.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryApproval))]
 pub struct Approval {
     /// The id by which it is answered.
     pub request_id: String,
@@ -126,6 +134,7 @@ pub struct Approval {
     pub kind: AskKind,
     /// The record that holds it.
     #[serde(with = "cursor")]
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub asked: Cursor,
     /// When it was asked.
     pub asked_at: u64,
@@ -171,6 +180,7 @@ pub struct Approval {
 
 /// A question that is no tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryAsk))]
 pub struct Ask {
     /// The question.
     pub approval: Approval,

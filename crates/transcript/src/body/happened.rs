@@ -8,6 +8,7 @@ use crate::clip::{Clip, Shown};
 
 /// How far a hook is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HookState {
     /// It runs.
@@ -24,6 +25,7 @@ pub enum HookState {
 
 /// A hook: a command of the CLI's settings, or a callback to the host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryHook))]
 pub struct Hook {
     /// The point of the turn: `PreToolUse`, `Stop`, …
     pub event: String,
@@ -56,6 +58,7 @@ pub struct Hook {
 
 /// The API was asked again, once or several times in a row.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryRetry))]
 pub struct Retry {
     /// The latest attempt.
     pub attempt: u64,
@@ -76,6 +79,7 @@ pub struct Retry {
 
 /// Where a limit of the account stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryLimit))]
 pub struct Limit {
     /// `allowed`, `allowed_warning`, `rejected`.
     pub status: String,
@@ -92,6 +96,7 @@ pub struct Limit {
 
 /// The agent's memory was made smaller.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryCompaction))]
 pub struct Compaction {
     /// Who wanted it: `manual`, `auto`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -115,6 +120,7 @@ pub struct Compaction {
 
 /// The permission mode changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ModeChange))]
 pub struct Mode {
     /// What it was, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,6 +134,7 @@ pub struct Mode {
 
 /// The model changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ModelChange))]
 pub struct Model {
     /// What it was, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -141,6 +148,7 @@ pub struct Model {
 
 /// The conversation began anew.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryReset))]
 pub struct Reset {
     /// Why: `clear`, `plan_mode_exit`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,6 +160,7 @@ pub struct Reset {
 
 /// Token counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Tokens {
     /// Sent, without those from the cache.
     pub input: u64,
@@ -165,6 +174,7 @@ pub struct Tokens {
 
 /// The end of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TurnEnd {
     /// `success`, `error_max_turns`, …
     pub subtype: String,
@@ -210,6 +220,7 @@ pub struct TurnEnd {
 
 /// How much a notice matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = NoticeLevel))]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// Good to know.
@@ -222,6 +233,7 @@ pub enum Level {
 
 /// What a notice is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NoticeKind {
@@ -245,6 +257,7 @@ pub enum NoticeKind {
 
 /// Something the CLI or the keeper says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryNotice))]
 pub struct Notice {
     /// How much it matters.
     pub level: Level,

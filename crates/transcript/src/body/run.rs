@@ -8,6 +8,7 @@ use crate::clip::Clip;
 
 /// A process that was ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Process {
     /// Its number.
     pub pid: u32,
@@ -17,6 +18,7 @@ pub struct Process {
 
 /// The agent was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryStarted))]
 pub struct Started {
     /// The run of the agent.
     pub generation: u32,
@@ -33,6 +35,7 @@ pub struct Started {
 
 /// The agent has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryEnded))]
 pub struct Ended {
     /// Its exit code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,6 +62,7 @@ pub struct Ended {
 
 /// The keeper ended without a word; what it kept running was found and ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryLost))]
 pub struct Lost {
     /// What was found running, and ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -67,6 +71,7 @@ pub struct Lost {
 
 /// Nothing could be written to the journal for a time, so the agent stood still.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryPaused))]
 pub struct Paused {
     /// What the system said.
     pub errno: i32,
@@ -77,6 +82,7 @@ pub struct Paused {
 
 /// No host was there for a time: questions waited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryAway))]
 pub struct Away {
     /// The epoch of the host that has gone.
     pub epoch: u64,
@@ -87,6 +93,7 @@ pub struct Away {
 
 /// Lines of stderr that came in a row.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryStderr))]
 pub struct Stderr {
     /// The lines.
     pub text: Clip,
@@ -94,6 +101,7 @@ pub struct Stderr {
 
 /// A line that this build cannot read, or does not know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryUnread))]
 pub struct Unread {
     /// The letter of its record: `a` from the agent, `h` from the host, `k` from the keeper, …
     pub from: char,

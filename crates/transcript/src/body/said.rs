@@ -8,6 +8,7 @@ use crate::clip::Clip;
 
 /// Where a message to the agent comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// The host wrote it.
@@ -20,6 +21,7 @@ pub enum Origin {
 
 /// What became of a message to the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PromptState {
     /// It was written; the agent has not said more.
@@ -40,6 +42,7 @@ pub enum PromptState {
 
 /// A message to the agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryPrompt))]
 pub struct Prompt {
     /// The id the host gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,6 +72,7 @@ pub struct Prompt {
 
 /// A block of text of the agent.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryText))]
 pub struct Said {
     /// The message of the model it belongs to; several entries share one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,6 +101,7 @@ pub struct Said {
 
 /// A block of thinking.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryThinking))]
 pub struct Thought {
     /// The message of the model it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]

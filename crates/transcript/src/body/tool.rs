@@ -10,6 +10,7 @@ use crate::id::EntryId;
 
 /// What a call is for, where that changes how it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ToolRole))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// A tool like any other.
@@ -36,6 +37,7 @@ impl Role {
 
 /// How far a call is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolState {
     /// The model is writing its input.
@@ -58,6 +60,7 @@ pub enum ToolState {
 
 /// What a call gave back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ToolReturned))]
 pub struct Returned {
     /// What the model sees of it.
     pub text: Clip,
@@ -76,6 +79,7 @@ pub struct Returned {
 
 /// The CLI denied a call without asking.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ToolDenial))]
 pub struct Denial {
     /// What the model was told.
     pub message: String,
@@ -89,6 +93,7 @@ pub struct Denial {
 
 /// Who let the call run or not, as the CLI says (2.1.325).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ToolSigned))]
 pub struct Signed {
     /// `accept` or `reject`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -106,6 +111,7 @@ pub struct Signed {
 
 /// A tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryTool))]
 pub struct Tool {
     /// Its id on the wire.
     pub tool_use_id: String,
@@ -143,6 +149,7 @@ pub struct Tool {
 
 /// How far something in the background is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
     /// It runs.
@@ -168,6 +175,7 @@ impl TaskState {
 
 /// A sub-agent, a shell or a workflow that the agent keeps track of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = EntryTask))]
 pub struct Task {
     /// The agent's name for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -186,6 +194,7 @@ pub struct Task {
     pub tool_use_id: Option<String>,
     /// The entry of that call, where it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub tool: Option<EntryId>,
     /// The turn does not wait for it.
     #[serde(default)]

@@ -142,6 +142,29 @@ impl<S: Shelf> Pages<S> {
         &self.head
     }
 
+    /// The fold behind a record, from the checkpoint in front of it: to go on from there. Where the journal does not reach so
+    /// far, the fold of what there is.
+    ///
+    /// # Errors
+    /// When the journal or the shelf fails.
+    pub fn fold_behind(&self, reader: &mut Reader, record: Cursor) -> Result<Fold, PageError> {
+        if record == self.head.cursor() {
+            return Ok(self.head.clone());
+        }
+        let before = self.blocks.partition_point(|block| block.after <= record);
+        let mut fold = self.nearest_checkpoint(before.saturating_sub(1))?;
+        let mut records = Records::after(reader, fold.cursor())?;
+        while fold.cursor() < record {
+            match records.next()? {
+                Next::Record(generation, next) if Cursor::new(generation, next.seq) <= record => {
+                    fold.step(generation, &next);
+                }
+                _ => break,
+            }
+        }
+        Ok(fold)
+    }
+
     /// Folds what the journal has more.
     ///
     /// # Errors

@@ -272,6 +272,8 @@ fn whole_folders_are_read_by_some() {
         "git grep a",
         "$x a",
         "diff -r a b",
+        "find a -name b -exec cat {} +",
+        "fd b a -x cat",
     ] {
         assert!(last(text).reads_folders(), "{text:?}");
     }
