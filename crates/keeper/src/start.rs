@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use countersign_process::Marker;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::folder::Folder;
@@ -126,6 +127,8 @@ fn spawn(keeper: &KeeperCommand, folder: &Folder, generation: u32) -> Result<Chi
         .open(folder.log())
         .map_err(io_error("the log"))?;
     let temp = std::env::var_os("TMPDIR").map(|value| ("TMPDIR".into(), value));
+    // A host that an agent has started for itself: its keepers take that agent's processes for people.
+    let around = std::env::var_os(Marker::NAME).map(|value| (Marker::NAME, value));
     Command::new(&keeper.program)
         .args(&keeper.args)
         .arg("--dir")
@@ -134,6 +137,8 @@ fn spawn(keeper: &KeeperCommand, folder: &Folder, generation: u32) -> Result<Chi
         .arg(generation.to_string())
         .env_clear()
         .envs(temp.into_iter().chain(keeper.env.iter().cloned()))
+        .envs(around)
+        .env(Marker::KEEPER, "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(log)

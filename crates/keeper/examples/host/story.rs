@@ -1,100 +1,80 @@
-//! What a test host knows of its session: from the journal up to where it came in, from the session's events afterwards.
+//! What a host knows of its session: from the journal up to where it came in, from the session's events afterwards.
 //!
-//! Owns the recovery (attach, or start the next generation with the conversation that `conversation.rs` says) and the fold
-//! that tells which messages are done.
+//! Owns the fold that tells which messages are done, and what the next agent is told of its conversation.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Write as _;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use countersign_client::Event;
-use countersign_journal::{KeeperEvent, Kind, Reader, Step};
-use countersign_keeper::{Found, RecoverError, StartError};
-use countersign_process::Marker;
+use countersign_client::{Event, Frame};
+use countersign_journal::{Cursor, KeeperEvent, Kind, Reader, Step};
 use serde_json::Value;
 
 use super::Failed;
-use super::conversation::{Begin, Conversation};
-use super::launch;
-use super::orders::{Orders, SessionOrders};
+use super::conversation::{Begin, Conversations};
+use super::task::Message;
 
-/// The messages of one session.
+/// The messages of one session, by their uuids.
 #[derive(Debug, Default)]
 pub(crate) struct Story {
-    generation: u32,
-    /// Done in any generation: a turn ran for it and ended.
+    /// A turn ran for it and ended, with whichever agent.
     done: BTreeSet<String>,
-    /// Of this generation.
+    /// The newest agent has got it, has begun with it, is over with it.
     said: BTreeSet<String>,
     started: BTreeSet<String>,
     completed: BTreeSet<String>,
-    conversation: Conversation,
-    /// Where what the session gives is written down.
-    heard: Option<File>,
+    conversations: Conversations,
 }
 
 impl Story {
     /// Reads everything up to that record.
-    pub(crate) fn read(dir: &Path, generation: u32, last: u64) -> Result<Self, Failed> {
-        let mut story = Self::default();
+    pub(crate) fn read(dir: &Path, generation: u32, seq: u64) -> Result<Self, Failed> {
+        let (mut story, last) = (Self::default(), Cursor::new(generation, seq));
         let mut reader = Reader::open(dir)?;
         loop {
-            let (seq, kind, line) = match reader.next()? {
-                Step::Record(record) => (record.seq, record.kind, record.payload.to_vec()),
-                Step::End => break,
-                _ => continue,
-            };
-            if reader.generation() > generation {
-                break;
-            }
-            story.enter(reader.generation());
-            match kind {
-                Kind::Agent => story.take(&line),
-                Kind::Host => story.take_own(&line),
-                Kind::Stderr | Kind::StderrPiece => {
-                    story.conversation.said(&String::from_utf8_lossy(&line))
+            match reader.next_of()? {
+                (generation, Step::Record(record)) => {
+                    let at = Cursor::new(generation, record.seq);
+                    if at <= last {
+                        story.take_record(record.kind, record.payload);
+                    }
+                    if at >= last {
+                        return Ok(story);
+                    }
                 }
-                Kind::Keeper => story.take_event(&line),
+                (_, Step::End) => return Ok(story),
                 _ => {}
             }
-            if reader.generation() == generation && seq >= last {
-                break;
+        }
+    }
+
+    fn take_record(&mut self, kind: Kind, line: &[u8]) {
+        match kind {
+            Kind::Agent => self.take(line),
+            Kind::Host => {
+                let line: Value = serde_json::from_slice(line).unwrap_or_default();
+                if let Some(uuid) = line["uuid"].as_str().filter(|_| line["type"] == "user") {
+                    self.said(uuid);
+                }
             }
-        }
-        story.enter(generation);
-        Ok(story)
-    }
-
-    fn enter(&mut self, generation: u32) {
-        if self.generation != generation {
-            *self = Self {
-                generation,
-                done: std::mem::take(&mut self.done),
-                heard: self.heard.take(),
-                conversation: std::mem::take(&mut self.conversation),
-                ..Self::default()
-            };
+            Kind::Stderr | Kind::StderrPiece => {
+                self.conversations.said(&String::from_utf8_lossy(line));
+            }
+            Kind::Keeper => {
+                if let Ok(KeeperEvent::Open { argv, .. }) = serde_json::from_slice(line) {
+                    self.conversations.opened(&argv);
+                    self.said.clear();
+                    self.started.clear();
+                    self.completed.clear();
+                }
+            }
+            _ => {}
         }
     }
 
-    fn take_own(&mut self, line: &[u8]) {
+    /// A line of the agent.
+    pub(crate) fn take(&mut self, line: &[u8]) {
         let line: Value = serde_json::from_slice(line).unwrap_or_default();
-        if let Some(uuid) = line["uuid"].as_str().filter(|_| line["type"] == "user") {
-            self.said.insert(uuid.to_owned());
-        }
-    }
-
-    fn take_event(&mut self, line: &[u8]) {
-        if let Ok(KeeperEvent::Open { argv, .. }) = serde_json::from_slice(line) {
-            self.conversation.opened(&argv);
-        }
-    }
-
-    fn take(&mut self, line: &[u8]) {
-        let line: Value = serde_json::from_slice(line).unwrap_or_default();
-        self.conversation.said(&line["errors"].to_string());
+        self.conversations.said(&line["errors"].to_string());
         if line["type"] != "command_lifecycle" {
             return;
         }
@@ -111,35 +91,14 @@ impl Story {
         }
     }
 
-    /// Writes down from now on what the session gives.
-    pub(crate) fn write_down(&mut self, path: &Path) -> Result<(), Failed> {
-        self.heard = Some(File::options().create(true).append(true).open(path)?);
-        Ok(())
-    }
-
-    /// What the session gave.
-    pub(crate) fn hear(&mut self, event: Option<Event>) -> Result<(), Failed> {
-        match event {
-            Some(Event::Message(frame)) => {
-                if let Some(heard) = &mut self.heard {
-                    heard.write_all(&[frame.line(), b"\n"].concat())?;
-                }
-                self.take(frame.line());
-            }
-            Some(Event::Closed(closed)) => return Err(closed.to_string().into()),
-            Some(Event::Lagged { .. }) => return Err("events were lost".into()),
-            None => return Err("the events ended".into()),
-            Some(_) => {}
-        }
-        Ok(())
-    }
-
+    /// The newest agent was told this.
     pub(crate) fn said(&mut self, uuid: &str) {
         self.said.insert(uuid.to_owned());
     }
 
-    pub(crate) fn was_not_said(&self, uuid: &str) -> bool {
-        !self.said.contains(uuid)
+    /// No turn ran for it, and the newest agent has not got it.
+    pub(crate) fn is_to_be_said(&self, uuid: &str) -> bool {
+        !self.is_done(uuid) && !self.said.contains(uuid)
     }
 
     /// A turn ran for it.
@@ -151,61 +110,31 @@ impl Story {
     pub(crate) fn is_over_with(&self, uuid: &str) -> bool {
         self.is_done(uuid) || self.completed.contains(uuid)
     }
+
+    /// What the agent after this one is told of its conversation.
+    pub(crate) fn next_conversation(&self, session: &str) -> Begin {
+        let new_id = || uuid::Uuid::new_v4().to_string();
+        self.conversations.next(session, new_id)
+    }
 }
 
-/// The uuid of the message that follows one which the agent has already.
-pub(crate) fn successor(uuid: &str) -> String {
-    let (rest, last) = uuid.split_at(uuid.len() - 1);
+/// The line of an event, if it has one. Where events were lost or have ended, so has the work on the session.
+pub(crate) fn frame_of(event: Option<Event>) -> Result<Option<Frame>, Failed> {
+    match event {
+        Some(Event::Message(frame)) => Ok(Some(frame)),
+        Some(Event::Closed(closed)) => Err(closed.to_string().into()),
+        Some(Event::Lagged { .. }) => Err("events were lost".into()),
+        None => Err("the events ended".into()),
+        Some(_) => Ok(None),
+    }
+}
+
+/// The message that follows one which the agent has already; the same one whoever asks.
+pub(crate) fn successor(message: &Message) -> Message {
+    let (rest, last) = message.uuid.split_at(message.uuid.len() - 1);
     let last = u8::from_str_radix(last, 16).unwrap_or_default() ^ 1;
-    format!("{rest}{last:x}")
-}
-
-/// Brings the session to where it can be attached to; tells whether an agent was started, and how.
-pub(crate) fn recover(
-    all: &Orders,
-    orders: &SessionOrders,
-) -> Result<Option<&'static str>, Failed> {
-    let patience = Instant::now() + Duration::from_secs(20);
-    loop {
-        let (generation, begin) = match countersign_keeper::look(&orders.dir)? {
-            Found::Live(_) => return Ok(None),
-            Found::Never => (1, Begin::new(&orders.id)),
-            Found::Lost { generation } => {
-                bury(orders)?;
-                next(orders, generation)?
-            }
-            Found::Ended { generation, .. } => next(orders, generation)?,
-            Found::Unreachable(_) if Instant::now() < patience => {
-                // Never started beside; its keeper binds a new socket, or ends.
-                std::thread::sleep(Duration::from_millis(20));
-                continue;
-            }
-            Found::Unreachable(_) => return Err("the keeper cannot be reached".into()),
-        };
-        let order = launch::order(orders, generation, &begin)?;
-        match countersign_keeper::start(&launch::keeper(&all.keeper, &all.keeper_env), &order) {
-            // An earlier host's start comes through only now.
-            Err(StartError::Busy(_) | StartError::Generation(_)) if Instant::now() < patience => {}
-            done => return Ok(done.map(|_| Some(begin.flag))?),
-        }
+    Message {
+        uuid: format!("{rest}{last:x}"),
+        text: "go on".to_owned(),
     }
-}
-
-/// Ends what a keeper left that ended without a word.
-fn bury(orders: &SessionOrders) -> Result<(), Failed> {
-    let marker = Marker::new(&orders.marker)?;
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_micros();
-    match countersign_keeper::bury(&orders.dir, boot.trim(), now as u64, Some(&marker)) {
-        // A keeper came meanwhile: it is looked again.
-        Ok(_) | Err(RecoverError::Kept) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// The generation after that one, and what it is told of its conversation.
-fn next(orders: &SessionOrders, generation: u32) -> Result<(u32, Begin), Failed> {
-    let last = Story::read(&orders.dir, generation, u64::MAX)?;
-    let new_id = || uuid::Uuid::new_v4().to_string();
-    Ok((generation + 1, last.conversation.next(&orders.id, new_id)))
 }

@@ -7,7 +7,7 @@ use std::io;
 use std::time::Duration;
 
 use countersign_journal::{KeeperEvent, ProcessName};
-use countersign_process::{descendants_of, descends_from};
+use countersign_process::{descendants_of, descends_from, is_from_agent};
 
 use super::client::{Client, Incoming, Rank};
 use super::peer::{admit, is_same_secret, peer};
@@ -50,9 +50,14 @@ impl Keeper {
             let kin = [own, self.facts.guard.unwrap_or(own)];
             let uid = rustix::process::getuid().as_raw();
             let peer = peer(&stream).ok();
+            // Another agent's shell is no host either: it can read the secret, and one would answer for the other.
+            let is_agents = |pid| match descends_from(pid, &kin) {
+                Some(false) => is_from_agent(pid),
+                found => found,
+            };
             let admitted = peer
                 .ok_or(Refusal::Peer)
-                .and_then(|peer| admit(peer, uid, |pid| descends_from(pid, &kin)));
+                .and_then(|peer| admit(peer, uid, is_agents));
             let until = clock::boot() + HELLO_WITHIN;
             let pid = peer.and_then(|peer| peer.pid);
             let mut client = Client::new(self.next_client, stream, pid, until);

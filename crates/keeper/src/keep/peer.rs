@@ -1,4 +1,4 @@
-//! Who may speak to a keeper: this user, with the token, and nobody that the agent has started.
+//! Who may speak to a keeper: this user, with the token, and nobody that an agent has started.
 //!
 //! Owns the three questions. Honest limit: agent, keeper and host are one user; whoever may read the host's memory has the
 //! token. What is kept out is an agent's shell that finds the socket and answers its own question.
@@ -33,15 +33,15 @@ pub(crate) fn peer(_: &UnixStream) -> io::Result<Peer> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether this peer may say hello. `descends` tells whether a process descends from the keeper or its guard; what it
+/// Whether this peer may say hello. `is_agents` tells whether a process comes from this agent or another; what it
 /// cannot tell counts against the peer. (So does a `/proc` that hides the processes of others, `hidepid=2`: the parents of
 /// a host are then not to be seen.)
 pub(crate) fn admit(
     peer: Peer,
     uid: u32,
-    descends: impl FnOnce(u32) -> Option<bool>,
+    is_agents: impl FnOnce(u32) -> Option<bool>,
 ) -> Result<(), Refusal> {
-    let is_stranger = peer.uid == uid && peer.pid.and_then(descends) == Some(false);
+    let is_stranger = peer.uid == uid && peer.pid.and_then(is_agents) == Some(false);
     is_stranger.then_some(()).ok_or(Refusal::Peer)
 }
 

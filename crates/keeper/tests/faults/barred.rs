@@ -6,10 +6,11 @@
 
 use crate::checks::Extent;
 use crate::conversation::{BEGIN, RESUME};
-use crate::orders::{Leave, Message};
+use crate::orders::Leave;
 use crate::procs;
 use crate::scenes;
 use crate::stage::{Cli, Stage};
+use crate::task::Message;
 use crate::wait::{self, Dice};
 
 /// What may be in such a file.

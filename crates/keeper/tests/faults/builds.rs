@@ -12,11 +12,10 @@ use countersign_keeper::protocol::{Refusal, Role};
 use serde_json::{Value, json};
 
 use crate::checks::Extent;
-use crate::launch;
 use crate::orders::{Decide, Leave};
 use crate::raw::Raw;
 use crate::scenes;
-use crate::stage::{Stage, program};
+use crate::stage::Stage;
 use crate::wait::{self, Dice};
 
 fn written_down(name: &str) -> Vec<u8> {
@@ -151,7 +150,7 @@ fn a_keeper_understands_what_a_host_of_version_1_said() {
     let mut dice = Dice::of("host of version 1");
     let stage = Stage::scripted(scenes::ONE_QUESTION, &mut dice).with_token("of version 1");
     let order = stage.first_order();
-    let keeper = launch::keeper(Path::new(&program("kept")), &stage.keeper_env());
+    let keeper = stage.keeper();
     countersign_keeper::start(&keeper, &order).unwrap();
     let mut host = Raw::connect(&stage.socket()).unwrap();
     host.write(&written_down("host-opens.bin"));

@@ -9,13 +9,12 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::checks::Extent;
-use crate::launch;
 use crate::orders::{Decide, Leave};
 use crate::procs;
 use crate::raw::{self, Raw};
 use crate::rounds_keeper::left_running;
 use crate::scenes;
-use crate::stage::{Stage, lines, program};
+use crate::stage::{Stage, lines};
 use crate::wait::{self, Dice};
 
 /// Set in the process that has the namespace.
@@ -77,7 +76,7 @@ fn a_full_disk_holds_the_agent_up_and_loses_nothing() {
     std::fs::create_dir_all(stage.dir()).unwrap();
     mount(SMALL, &stage.dir());
     let order = stage.first_order();
-    let keeper = launch::keeper(Path::new(&program("kept")), &stage.keeper_env());
+    let keeper = stage.keeper();
     countersign_keeper::start(&keeper, &order).unwrap();
     let (mut host, welcome) = Raw::hello(&stage.socket(), stage.token(), 1, "own");
     assert_eq!(welcome["type"], "welcome", "{welcome}");

@@ -73,7 +73,7 @@ impl Journal {
         let mut journal = Self::default();
         let segments = segments(session);
         for (index, path) in segments.iter().enumerate() {
-            let bytes = std::fs::read(path).unwrap_or_default();
+            let bytes = plain(path);
             journal.take_segment(path, &bytes, index + 1 == segments.len());
         }
         journal
@@ -169,10 +169,28 @@ pub(crate) fn segments(session: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = entries
         .flatten()
         .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|end| end == "j"))
+        .filter(|path| {
+            let is_packed = path.extension().is_some_and(|end| end == "zst");
+            // A plain one beside it is about to go, and the same.
+            path.extension().is_some_and(|end| end == "j")
+                || (is_packed && !path.with_extension("").exists())
+        })
         .collect();
     paths.sort();
     paths
+}
+
+/// What a segment holds, in whichever form it is by now: a host makes closed ones small.
+fn plain(path: &Path) -> Vec<u8> {
+    let mut packed = path.as_os_str().to_owned();
+    if path.extension().is_some_and(|end| end == "j") {
+        match std::fs::read(path) {
+            Ok(bytes) => return bytes,
+            Err(_) => packed.push(".zst"),
+        }
+    }
+    let packed = std::fs::read(packed).unwrap_or_default();
+    zstd::decode_all(&*packed).unwrap_or_default()
 }
 
 /// What the witness of one generation wrote down.

@@ -4,18 +4,16 @@
 //! Owns these tests, on the scripted CLI, with a bare socket as the host.
 
 use std::io::Write as _;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::checks::Extent;
 use crate::evidence::segments;
-use crate::launch;
 use crate::orders::Leave;
 use crate::procs;
 use crate::raw::{self, Raw};
 use crate::scenes;
-use crate::stage::{Stage, lines, program};
+use crate::stage::{Stage, lines};
 use crate::wait::{self, Dice};
 
 /// Reads the second message and those after it far more slowly than they come.
@@ -32,7 +30,7 @@ const LONG: usize = 400_000;
 
 fn begin(stage: &Stage) -> (Raw, Value) {
     let order = stage.first_order();
-    let keeper = launch::keeper(Path::new(&program("kept")), &stage.keeper_env());
+    let keeper = stage.keeper();
     countersign_keeper::start(&keeper, &order).unwrap();
     Raw::hello(&stage.socket(), stage.token(), 1, "own")
 }

@@ -2,19 +2,17 @@
 //!
 //! Owns one test for each of these faults, on the scripted CLI.
 
-use std::path::Path;
 use std::time::Duration;
 
 use countersign_keeper::{Order, start};
 use rustix::process::Signal;
 
 use crate::checks::Extent;
-use crate::launch;
 use crate::orders::{Decide, Leave};
 use crate::procs;
 use crate::raw::Raw;
 use crate::scenes;
-use crate::stage::{Stage, program};
+use crate::stage::Stage;
 use crate::wait::{self, Dice};
 
 #[test]
@@ -67,7 +65,7 @@ fn of_two_starts_of_one_generation_one_agent_comes() {
     for round in 0..wait::share(2, 3) {
         let stage = Stage::scripted(scenes::ONE_QUESTION, &mut dice);
         let order = stage.first_order();
-        let keeper = launch::keeper(Path::new(&program("kept")), &stage.keeper_env());
+        let keeper = stage.keeper();
         let begin = |order: &Order| start(&keeper, order).map_err(|error| error.to_string());
         let came: Vec<Result<_, String>> = std::thread::scope(|scope| {
             let starts: Vec<_> = (0..4).map(|_| scope.spawn(|| begin(&order))).collect();

@@ -17,15 +17,14 @@ mod checks;
 mod checks_tests;
 #[path = "../../examples/host/conversation.rs"]
 mod conversation;
+mod conversation_tests;
 mod disk;
 mod evidence;
 mod figures;
 mod halves;
 mod host;
-#[path = "../../examples/host/launch.rs"]
-mod launch;
 mod listed;
-#[path = "../../examples/host/orders.rs"]
+#[path = "../../examples/played/orders.rs"]
 mod orders;
 mod power;
 mod procs;
@@ -36,6 +35,8 @@ mod rounds_keeper;
 mod scenes;
 mod stage;
 mod strangers;
+#[path = "../../examples/host/task.rs"]
+mod task;
 mod unknown;
 mod upgrade;
 mod wait;

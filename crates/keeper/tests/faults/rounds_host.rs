@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use crate::checks::Extent;
 use crate::figures::Figures;
 use crate::host::Host;
-use crate::orders::{Leave, Message, Step};
+use crate::orders::{Leave, Step};
 use crate::procs::{self, Process};
 use crate::scenes;
 use crate::stage::{Cli, Stage};
+use crate::task::Message;
 use crate::wait::{self, Dice};
 
 /// Where a host dies.
@@ -52,6 +53,8 @@ fn session(stage: &Stage, death: Death, rounds: usize, dice: &mut Dice, figures:
     for round in 1..=rounds {
         let messages = &messages[..round];
         let killed = one_host_dies(stage, messages, death, dice);
+        let is_drawn = matches!(death, Death::Anywhere(_));
+        assert!(killed || is_drawn, "no host came to {death:?}");
         let started = Instant::now();
         let mut next = stage.host(&stage.orders(messages));
         carry_on(stage, &mut next);

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use crate::checks::{Extent, Promise, Violation};
 use crate::figures::Figures;
 use crate::host::Host;
-use crate::orders::{Decide, Leave, Message};
+use crate::orders::{Decide, Leave};
 use crate::procs::{self, Process};
 use crate::scenes;
 use crate::stage::{Cli, Stage, lines};
+use crate::task::Message;
 use crate::wait::{self, Dice, TWO_SECONDS};
 
 /// Who dies.

@@ -19,10 +19,10 @@ use crate::checks::{Case, Extent, Heard, Violation};
 use crate::conversation::Begin;
 use crate::evidence::{self, Journal, Witness};
 use crate::host::Host;
-use crate::launch;
-use crate::orders::{Decide, Leave, Message, Orders, SessionOrders};
+use crate::orders::{Decide, Leave, Orders};
 use crate::procs::{self, Process};
 use crate::scenes;
+use crate::task::{Message, Task};
 use crate::wait::{self, Dice};
 
 /// How long what the agent wrote last may take to the journal.
@@ -229,13 +229,13 @@ impl Stage {
     }
 
     /// What a host is told of this session.
-    pub(crate) fn session_orders(&self, messages: &[Message]) -> SessionOrders {
+    pub(crate) fn task(&self, messages: &[Message]) -> Task {
         let log = self.root().join("witness/g{generation}");
         let mut command = vec![program("witness"), "--log".into(), path_text(&log)];
         command.push("--".into());
         command.extend(self.command.iter().cloned());
         command.extend(FLAGS.map(str::to_owned));
-        SessionOrders {
+        Task {
             dir: self.dir(),
             run: self.root().join("run"),
             id: self.id.clone(),
@@ -254,7 +254,7 @@ impl Stage {
             state: self.state(),
             keeper: program("kept").into(),
             keeper_env: self.keeper_env(),
-            sessions: vec![self.session_orders(messages)],
+            sessions: vec![self.task(messages)],
             decide: Decide::Allow,
             die: None,
             leave: Leave::WhenDone,
@@ -262,10 +262,15 @@ impl Stage {
         }
     }
 
+    /// The command that runs its keepers.
+    pub(crate) fn keeper(&self) -> countersign_keeper::KeeperCommand {
+        self.orders(&[]).keeper_command()
+    }
+
     /// The order for its first agent.
     pub(crate) fn first_order(&self) -> countersign_keeper::Order {
         let begin = Begin::new(&self.id);
-        launch::order(&self.session_orders(&[]), 1, &begin).unwrap()
+        self.task(&[]).order(1, &begin).unwrap()
     }
 
     /// Where the CLI keeps the conversation of that id.

@@ -5,10 +5,11 @@
 use serde_json::{Value, json};
 
 use crate::checks::Extent;
-use crate::orders::{Decide, Leave, Message};
+use crate::orders::{Decide, Leave};
 use crate::raw::{self, Raw};
 use crate::scenes;
 use crate::stage::{Stage, program};
+use crate::task::Message;
 use crate::wait::Dice;
 
 /// The agent runs whatever the message says.

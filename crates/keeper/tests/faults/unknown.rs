@@ -59,7 +59,7 @@ fn rounds(name: &'static str, cli: Cli, count: u32) {
 }
 
 /// The next agent is asked nothing of the old, and asks about the like anew.
-fn asks_again(stage: &Stage, messages: &[crate::orders::Message], figures: &mut Figures) {
+fn asks_again(stage: &Stage, messages: &[crate::task::Message], figures: &mut Figures) {
     let before = stage.case().fates().len();
     let mut orders = stage.orders(messages);
     orders.leave = Leave::Never;

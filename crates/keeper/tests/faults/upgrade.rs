@@ -23,7 +23,7 @@ fn twenty_agents_go_on_under_the_next_build() {
         .collect();
     let sessions = stages.iter().map(|stage| {
         let messages = stage.messages(2, &mut dice);
-        stage.session_orders(&messages)
+        stage.task(&messages)
     });
     let first = &stages[0];
     let mut orders = Orders {

@@ -4,9 +4,8 @@
 
 use countersign_journal::Kind;
 
-use crate::launch;
 use crate::scenes;
-use crate::stage::{Stage, program};
+use crate::stage::Stage;
 use crate::wait::{self, Dice};
 
 /// The lines of stderr that the journal has of a generation.
@@ -35,7 +34,7 @@ fn the_last_words_of_an_agent_that_ends_at_once_are_in_the_journal() {
         let transcript = stage.transcript(stage.id());
         std::fs::create_dir_all(transcript.parent().unwrap()).unwrap();
         std::fs::write(&transcript, "").unwrap();
-        let keeper = launch::keeper(program("kept").as_ref(), &stage.keeper_env());
+        let keeper = stage.keeper();
         countersign_keeper::start(&keeper, &stage.first_order()).unwrap();
         let ended = || (!stage.journal().events("exit").is_empty()).then_some(());
         wait::found("its end", || stage.story(), ended);

@@ -1,10 +1,13 @@
-//! What a test host is told to do: the file that the suite writes and the host reads.
+//! What a host of the suite is told to do: the file that the suite writes and the host reads.
 //!
-//! Owns the shapes only. The same for every build of the host.
+//! Owns the shapes, and starts nothing. The same for every build of the host.
 
 use std::path::PathBuf;
 
+use countersign_keeper::KeeperCommand;
 use serde::{Deserialize, Serialize};
+
+use super::task::{self, Task};
 
 /// Everything a host is told.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -16,7 +19,7 @@ pub(crate) struct Orders {
     /// The variables it is given: above all its habits.
     pub(crate) keeper_env: Vec<(String, String)>,
     /// The sessions it looks after.
-    pub(crate) sessions: Vec<SessionOrders>,
+    pub(crate) sessions: Vec<Task>,
     /// How it answers.
     pub(crate) decide: Decide,
     /// Where it dies by its own hand, as if by `kill -9`.
@@ -27,36 +30,15 @@ pub(crate) struct Orders {
     pub(crate) past_the_lock: bool,
 }
 
-/// One session.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct SessionOrders {
-    /// Its folder.
-    pub(crate) dir: PathBuf,
-    /// Where the socket goes.
-    pub(crate) run: PathBuf,
-    /// Its id, which is also that of its first conversation.
-    pub(crate) id: String,
-    /// The agent's command; `{generation}` stands for the number of the generation.
-    pub(crate) command: Vec<String>,
-    /// Its working directory.
-    pub(crate) cwd: PathBuf,
-    /// Its whole environment.
-    pub(crate) env: Vec<(String, String)>,
-    /// The secret of the session.
-    pub(crate) token: String,
-    /// What its processes carry.
-    pub(crate) marker: String,
-    /// What is said to it, one after the other, each when the one before is done.
-    pub(crate) messages: Vec<Message>,
-}
-
-/// One message; its uuid stays the same however often it is handed in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Message {
-    /// Its name.
-    pub(crate) uuid: String,
-    /// What it says.
-    pub(crate) text: String,
+impl Orders {
+    /// The command that runs a keeper.
+    pub(crate) fn keeper_command(&self) -> KeeperCommand {
+        KeeperCommand {
+            program: self.keeper.clone(),
+            args: Vec::new(),
+            env: task::pairs(&self.keeper_env),
+        }
+    }
 }
 
 /// How a host answers questions.
