@@ -76,9 +76,24 @@ impl Folders {
         self.root.join("worktrees")
     }
 
+    /// Files that people hand to agents: beside the data folder, which is closed to agents.
+    pub fn uploads(&self) -> PathBuf {
+        uploads_of(&self.root)
+    }
+
     /// What was removed.
     pub fn trash(&self) -> PathBuf {
         self.root.join("trash")
+    }
+
+    /// The key that seals of journals are signed with.
+    pub fn seal_key(&self) -> PathBuf {
+        self.root.join("seal.key")
+    }
+
+    /// Its public half, as text.
+    pub fn seal_public(&self) -> PathBuf {
+        self.root.join("seal.pub")
     }
 
     /// Every session that has a folder.
@@ -97,6 +112,13 @@ impl Folders {
         found.sort_unstable();
         Ok(found)
     }
+}
+
+/// The folder of uploads that belongs to a data folder.
+pub(crate) fn uploads_of(data: &Path) -> PathBuf {
+    let mut name = data.file_name().unwrap_or_default().to_owned();
+    name.push("-uploads");
+    data.with_file_name(name)
 }
 
 #[cfg(unix)]

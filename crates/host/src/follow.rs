@@ -1,27 +1,27 @@
 //! Followers of a session: each reads the journal at its own pace.
 //!
 //! Owns the level, how far a session's journal may be read, and the stream of records from a cursor on. Invariants: only
-//! the level is told, never a record, so a slow follower costs a bounded queue and no one else's time; what a keeper may
+//! the level is told, never a record, so a slow follower costs a batch and no one else's time; what a keeper may
 //! still take back is not given out.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::task::{Context, Poll};
 
 use countersign_journal::{Cursor, ReadError, Reader, Step, Tail};
-use futures_core::Stream;
+use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 use crate::control::{ControlError, Followed, Result, SessionId};
+use crate::pull::{self, Pulled, Source};
 
-/// So many records wait for a follower that does not read.
-const WAITING: usize = 64;
+/// So many records are read at once, and wait for a follower that does not read.
+const WAITING: usize = 256;
 
-/// So many bytes are read at once.
-const AT_ONCE: usize = 256 << 10;
+/// So many bytes are read at once, and one record more.
+const AT_ONCE: usize = 32 << 10;
 
 /// How far a journal may be read.
 #[derive(Debug, Clone, Default)]
@@ -33,12 +33,16 @@ pub(crate) struct Level {
 
 /// The levels of all sessions that somebody watches.
 #[derive(Debug, Default)]
-pub(crate) struct Levels(Mutex<HashMap<SessionId, watch::Sender<Level>>>);
+pub(crate) struct Levels {
+    all: Mutex<HashMap<SessionId, watch::Sender<Level>>>,
+    /// Records by which levels have risen since the host began.
+    records: AtomicU64,
+}
 
 impl Levels {
     /// The level of a session, as it changes.
     pub(crate) fn watch(&self, session: SessionId) -> watch::Receiver<Level> {
-        let mut levels = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut levels = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         // Those whom nobody watches any more and whose journal is at rest.
         levels.retain(|_, level| level.receiver_count() > 0 || level.borrow().tail.is_some());
         levels.entry(session).or_default().subscribe()
@@ -46,12 +50,28 @@ impl Levels {
 
     /// The journal of a session has grown, or its keeper has come or gone.
     pub(crate) fn set(&self, session: SessionId, tail: Option<Tail>) {
-        let mut levels = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut levels = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let level = levels.entry(session).or_default();
+        if tail.is_none() && level.receiver_count() == 0 {
+            levels.remove(&session);
+            return;
+        }
         level.send_modify(|level| {
+            // The first level of a journal is what was there already.
+            if let (Some(before), Some(now)) = (&level.tail, &tail) {
+                let more = now.seq.saturating_sub(before.seq);
+                self.records.fetch_add(more, Ordering::Relaxed);
+            }
             level.tail = tail;
             level.version += 1;
         });
+    }
+}
+
+impl Levels {
+    /// Records that were written since the host began.
+    pub(crate) fn records(&self) -> u64 {
+        self.records.load(Ordering::Relaxed)
     }
 }
 
@@ -68,30 +88,15 @@ pub(crate) fn follow(
     max_inline: usize,
     levels: watch::Receiver<Level>,
 ) -> BoxStream<'static, Result<Followed>> {
-    let (sender, receiver) = mpsc::channel(WAITING);
-    tokio::spawn(async move {
-        let follower = Follower {
-            dir,
-            after: after.unwrap_or(Cursor::START),
-            max_inline,
-            levels,
-            reader: None,
-            was_told: false,
-        };
-        follower.run(&sender).await;
-    });
-    Box::pin(Records(receiver))
-}
-
-/// What a channel gives, as a stream.
-struct Records(mpsc::Receiver<Result<Followed>>);
-
-impl Stream for Records {
-    type Item = Result<Followed>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.poll_recv(context)
-    }
+    Box::pin(Pulled::new(Follower {
+        dir,
+        after: after.unwrap_or(Cursor::START),
+        max_inline,
+        levels,
+        reader: None,
+        was_told: false,
+        is_idle: false,
+    }))
 }
 
 struct Follower {
@@ -102,6 +107,8 @@ struct Follower {
     reader: Option<Reader>,
     /// It was said that history ends.
     was_told: bool,
+    /// There was nothing more when it last looked.
+    is_idle: bool,
 }
 
 /// What one look at the file gave.
@@ -111,51 +118,48 @@ struct Batch {
     cursor: Cursor,
 }
 
-impl Follower {
-    async fn run(mut self, to: &mpsc::Sender<Result<Followed>>) {
-        loop {
+impl Source for Follower {
+    type Item = Result<Followed>;
+
+    fn next(mut self) -> BoxFuture<'static, (Option<Self>, Vec<Self::Item>)> {
+        Box::pin(async move {
+            if self.is_idle && self.levels.changed().await.is_err() {
+                return (None, Vec::new());
+            }
             let level = self.levels.borrow_and_update().clone();
-            let looked = tokio::task::spawn_blocking(move || {
+            let looked = pull::look(move || {
                 let batch = self.look(&level);
                 (self, batch)
             });
-            let Ok((follower, batch)) = looked.await else {
-                return;
-            };
-            self = follower;
-            let batch = match batch {
-                Ok(batch) => batch,
-                Err(error) => {
+            match looked.await {
+                Some((mut follower, Ok(batch))) => {
+                    let items = follower.told(batch);
+                    (Some(follower), items)
+                }
+                Some((_, Err(error))) => {
                     let why = format!("the journal cannot be read: {error}");
                     let told = ControlError::Unavailable {
                         why,
                         retry_ms: 1_000,
                     };
-                    let _ = to.send(Err(told)).await;
-                    return;
+                    (None, vec![Err(told)])
                 }
-            };
-            for item in batch.items {
-                if to.send(Ok(item)).await.is_err() {
-                    return;
-                }
+                None => (None, Vec::new()),
             }
-            if !batch.is_end {
-                continue;
-            }
-            if !std::mem::replace(&mut self.was_told, true) {
-                let cursor = batch.cursor.to_string();
-                if to.send(Ok(Followed::CaughtUp { cursor })).await.is_err() {
-                    return;
-                }
-            }
-            tokio::select! {
-                changed = self.levels.changed() => if changed.is_err() {
-                    return;
-                },
-                () = to.closed() => return,
-            }
+        })
+    }
+}
+
+impl Follower {
+    /// What is told of a look.
+    fn told(&mut self, batch: Batch) -> Vec<Result<Followed>> {
+        let mut items: Vec<_> = batch.items.into_iter().map(Ok).collect();
+        self.is_idle = batch.is_end;
+        if batch.is_end && !std::mem::replace(&mut self.was_told, true) {
+            let cursor = batch.cursor.to_string();
+            items.push(Ok(Followed::CaughtUp { cursor }));
         }
+        items
     }
 
     fn look(&mut self, level: &Level) -> std::result::Result<Batch, ReadError> {

@@ -4,30 +4,38 @@
 //! data folder; one actor for a session; a command with a key that was used gives the receipt of then; a host that ends
 //! writes no byte to any agent.
 
+mod around;
+mod files;
 mod inner;
 mod look;
+mod probe;
+mod shelf;
 mod view;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_keeper::{Graces, KeeperCommand};
 use tokio::sync::watch;
 
-use crate::control::{Cmd, Command, ControlError, Did, Happened, Receipt, Result, SessionId, now};
+use crate::care::Care;
+use crate::control::{
+    Cmd, Command, ControlError, Did, Happened, Preferences, Receipt, Result, SessionId, State, now,
+};
 use crate::desk::{self, HostSettings};
 use crate::folders::Folders;
 use crate::follow::Levels;
-use crate::live::{Mailbox, Order};
-use crate::notify::{BadTarget, Notifier, Outside, Schedule, Target, Targets};
+use crate::live::{self, Mailbox, Order};
+use crate::notify::{BadTarget, Mask, Notifier, Outside, Schedule, Target, Targets};
 use crate::room::Room;
 use crate::session::Timing;
 use crate::store::{
     Connection, Durability, HostLock, LockError, Store, StoreError, approvals, events, queue,
     receipts, rules, sessions,
 };
-use crate::trash::Trash;
+use crate::trash::{Trash, disk::Measure};
 use crate::worktree::Worktrees;
 
 /// How a host is set up.
@@ -39,6 +47,8 @@ pub struct Settings {
     pub keeper: KeeperCommand,
     /// So many agents live at once.
     pub most_agents: usize,
+    /// That holds for this run, whatever a person preferred before.
+    pub most_agents_given: bool,
     /// How long is waited for what.
     pub timing: Timing,
     /// How long each step of an agent's end is given.
@@ -51,6 +61,8 @@ pub struct Settings {
     pub targets: Vec<Target>,
     /// With what links in such a message begin.
     pub link_base: Option<String>,
+    /// What is taken out of such a message, beside what looks like a secret, and out of what a search finds.
+    pub mask: Mask,
 }
 
 impl Settings {
@@ -60,12 +72,14 @@ impl Settings {
             agents: HostSettings::new(data),
             keeper,
             most_agents: 32,
+            most_agents_given: false,
             timing: Timing::default(),
             graces: Graces::default(),
             expiry: None,
             resumes_cut_off: false,
             targets: Vec::new(),
             link_base: None,
+            mask: Mask::default(),
         }
     }
 }
@@ -75,7 +89,7 @@ impl Settings {
 #[non_exhaustive]
 pub enum HostError {
     /// The data folder.
-    #[error("the data folder {}: {source}", path.display())]
+    #[error("the data folder {} cannot be used ({source}): name one that this user may write to", path.display())]
     Folder {
         /// Which.
         path: PathBuf,
@@ -93,6 +107,15 @@ pub enum HostError {
     Target(#[from] BadTarget),
 }
 
+/// One at a time for a session.
+type Gates = Mutex<HashMap<SessionId, Arc<tokio::sync::Mutex<()>>>>;
+
+fn gate(gates: &Gates, id: SessionId) -> Arc<tokio::sync::Mutex<()>> {
+    let mut gates = locked(gates);
+    gates.retain(|_, gate| Arc::strong_count(gate) > 1);
+    Arc::clone(gates.entry(id).or_default())
+}
+
 /// What actors and clients share.
 pub(crate) struct Inner {
     pub(crate) settings: Settings,
@@ -100,21 +123,48 @@ pub(crate) struct Inner {
     pub(crate) store: Store,
     pub(crate) epoch: u64,
     pub(crate) levels: Arc<Levels>,
+    /// What models can read.
+    pub(crate) windows: live::Windows,
     actors: Mutex<HashMap<SessionId, Mailbox>>,
     room: Mutex<Room>,
     /// The number of the last event, or so: who waits looks.
     news: watch::Sender<u64>,
     /// One at a time folds the pages of a session.
-    pages: Mutex<HashMap<SessionId, Arc<tokio::sync::Mutex<()>>>>,
+    pages: Gates,
+    /// One at a time makes a session of an id.
+    making: Gates,
+    /// How sessions stand that cannot be stored at the moment, and why.
+    unstored: Mutex<HashMap<SessionId, (State, String)>>,
+    /// What people prefer, over what the host was started with.
+    preferences: Mutex<Preferences>,
+    /// What was measured of the disk.
+    measure: Arc<Mutex<Measure>>,
+    /// One at a time writes to the shelf.
+    shelving: tokio::sync::Mutex<()>,
+    /// The host has let go of everything: nothing begins any more.
+    is_closed: AtomicBool,
     pub(crate) worktrees: Worktrees,
+    pub(crate) care: Care,
     notifier: Notifier,
     lock: Mutex<Option<HostLock>>,
 }
 
-/// A host on this machine. Dropped, it lets go of every agent; they live on.
+/// A host on this machine, and a way to it that can be cloned. It ends by [`Host::close`], which waits until it has let go of
+/// everything, or soon after the last clone is dropped; agents live on either way.
 #[derive(Clone)]
 pub struct Host {
     inner: Arc<Inner>,
+    /// Goes with the last handle. Actors hold what they share, and would keep it and each other for ever.
+    _letting_go: Arc<LettingGo>,
+}
+
+/// Lets go of every actor when it goes.
+struct LettingGo(Arc<Inner>);
+
+impl Drop for LettingGo {
+    fn drop(&mut self) {
+        drop(self.0.end());
+    }
 }
 
 impl std::fmt::Debug for Host {
@@ -149,35 +199,49 @@ impl Host {
             }
         });
         let (lock, store, epoch) = opened.await.unwrap_or(Err(StoreError::Closed.into()))?;
-        let room = Mutex::new(Room::new(settings.most_agents));
+        let start = settings.clone();
+        let preferred = store.read(move |it| shelf::preferred(it, &start));
+        let (preferences, targets) = preferred.await?;
+        let room = Mutex::new(Room::new(preferences.max_agents));
         let worktrees = Worktrees::new(
             folders.worktrees(),
             Trash::at(folders.trash()),
             desk::environment_of_host(&settings.agents),
         );
-        let targets = Targets::new(settings.targets.clone(), Schedule::default())?;
+        let targets = Targets::new(targets, Schedule::default())?;
         let outside = Outside::of_process(settings.link_base.clone());
         let notifier = Notifier::start(targets, outside, |said| {
             tracing::warn!(?said, "somebody could not be told");
         });
         let last = store.read(events::last).await?;
+        let inner = Arc::new(Inner {
+            settings,
+            folders,
+            store,
+            epoch,
+            levels: Arc::default(),
+            windows: live::Windows::default(),
+            actors: Mutex::default(),
+            is_closed: AtomicBool::new(false),
+            room,
+            news: watch::Sender::new(last),
+            pages: Gates::default(),
+            making: Gates::default(),
+            unstored: Mutex::default(),
+            preferences: Mutex::new(preferences),
+            measure: Arc::default(),
+            shelving: tokio::sync::Mutex::default(),
+            worktrees,
+            care: Care::default(),
+            notifier,
+            lock: Mutex::new(Some(lock)),
+        });
         let host = Self {
-            inner: Arc::new(Inner {
-                settings,
-                folders,
-                store,
-                epoch,
-                levels: Arc::default(),
-                actors: Mutex::default(),
-                room,
-                news: watch::Sender::new(last),
-                pages: Mutex::default(),
-                worktrees,
-                notifier,
-                lock: Mutex::new(Some(lock)),
-            }),
+            _letting_go: Arc::new(LettingGo(Arc::clone(&inner))),
+            inner,
         };
         crate::recover::recover(&host.inner).await?;
+        Care::begin(&host.inner);
         Ok(host)
     }
 
@@ -186,33 +250,42 @@ impl Host {
         self.inner.epoch
     }
 
+    /// How every session is started: what it was entrusted with is in there.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn setups(&self) -> Result<Vec<crate::control::session::Setup>> {
+        let rows = self.inner.store.read(sessions::all).await?;
+        Ok(rows.into_iter().map(|row| row.setup).collect())
+    }
+
     /// How much was written to the database since this host began.
     pub fn written(&self) -> crate::store::Counts {
         self.inner.store.counts()
     }
 
-    /// Lets go of every agent, and of the data folder. Nothing is written to any agent.
+    /// Lets go of every agent, and of the data folder. Nothing is written to any agent, and other clones take no command
+    /// from then on.
     pub async fn close(self) {
-        let actors: Vec<Mailbox> = locked(&self.inner.actors)
-            .drain()
-            .map(|(_, it)| it)
-            .collect();
-        let waiting = actors.iter().map(|mailbox| mailbox.downgrade());
-        let waiting: Vec<_> = waiting.collect();
+        let actors = self.inner.end();
         for mailbox in &actors {
             let _ = mailbox.send(Order::End).await;
         }
-        drop(actors);
         // The folder is another host's only when nobody looks after a session any more.
-        for mailbox in waiting {
-            while let Some(mailbox) = mailbox.upgrade() {
-                mailbox.closed().await;
-            }
+        for mailbox in actors {
+            mailbox.closed().await;
         }
+        self.inner.care.end().await;
         locked(&self.inner.lock).take();
     }
 
     async fn execute(&self, cmd: Cmd, command: Command) -> Result<Receipt> {
+        if self.inner.is_closed() {
+            return Err(ControlError::Unavailable {
+                why: "this host is closed: open the data folder again".to_owned(),
+                retry_ms: 1_000,
+            });
+        }
         if cmd.key.is_empty() || cmd.key.len() > Cmd::LONGEST_KEY {
             return Err(ControlError::invalid("a key has 1 to 128 letters"));
         }
@@ -229,9 +302,11 @@ impl Host {
             return Err(ControlError::TooLate);
         }
         let session = match &command {
-            Command::Start(_) | Command::Fork { .. } | Command::Import { .. } => {
-                return self.make(cmd, command).await;
+            Command::Start(new) => return self.make(new.id, cmd, command).await,
+            Command::Fork { id, .. } | Command::Import { id, .. } => {
+                return self.make(*id, cmd, command).await;
             }
+            Command::Keep(_) => return self.keep(cmd, command).await,
             Command::Decide { approval, .. } | Command::DecideAlike { approval, .. } => {
                 let id = *approval;
                 let row = self
@@ -253,18 +328,27 @@ impl Host {
     }
 
     /// Makes a session, stored whole with its first message and the receipt, and has it looked after.
-    async fn make(&self, cmd: Cmd, command: Command) -> Result<Receipt> {
-        let made = crate::make::prepare(&self.inner, &command).await?;
+    async fn make(&self, id: SessionId, cmd: Cmd, command: Command) -> Result<Receipt> {
         let digest = receipts::digest(&cmd, &command)?;
+        let gate = gate(&self.inner.making, id);
+        let _one = gate.lock().await;
+        // What comes twice leaves no second worktree.
+        let (key, same) = (cmd.key.clone(), digest.clone());
+        let before = self.inner.store.read(move |it| {
+            let before = receipts::find(it, &key, &same)?;
+            if before.is_none() {
+                is_free(it, id)?;
+            }
+            Ok(before)
+        });
+        if let Some(receipt) = before.await? {
+            return Ok(receipt);
+        }
+        let made = crate::make::prepare(&self.inner, &command).await?;
         let (key, by, at) = (cmd.key.clone(), cmd.principal.clone(), now());
-        let id = made.row.id;
         let job = move |it: &Connection| {
             receipts::once(it, &key, &digest, at, |it| {
-                if sessions::find(it, id)?.is_some() {
-                    return Err(StoreError::Invalid(format!(
-                        "there is a session {id} already: choose another id"
-                    )));
-                }
+                is_free(it, id)?;
                 sessions::insert(it, &made.row)?;
                 if let Some(parent) = made.rules_of {
                     rules::inherit(it, parent, id)?;
@@ -285,5 +369,15 @@ impl Host {
         self.inner.happened();
         self.inner.look_after(id).await;
         Ok(receipt)
+    }
+}
+
+/// Whether no session has this id.
+fn is_free(it: &Connection, id: SessionId) -> Result<(), StoreError> {
+    match sessions::find(it, id)? {
+        None => Ok(()),
+        Some(_) => Err(StoreError::Invalid(format!(
+            "there is a session {id} already: choose another id"
+        ))),
     }
 }

@@ -3,7 +3,7 @@
 //! Owns the fold that feeds them. It goes on from a checkpoint, so a turn costs the records of that turn. Invariants:
 //! everything here can be thrown away and made again (`reindex`); a dollar is counted once.
 
-use countersign_journal::{Reader, Step, Tail};
+use countersign_journal::{ReadError, Reader, Step, Tail};
 use countersign_transcript::{Body, Change, Checkpoint, Entry, Fold, Life, Totals};
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +29,8 @@ struct Indexer {
 
 /// What one look at the journal gave.
 struct Found {
+    /// The journal has less than was indexed: a loss of power took the rest, and everything was read anew.
+    is_anew: bool,
     checkpoint: Checkpoint,
     before: Totals,
     totals: Totals,
@@ -88,40 +90,62 @@ fn read(
 ) -> std::result::Result<Found, String> {
     let indexer: Option<Indexer> = shelved.and_then(|it| serde_json::from_slice(&it).ok());
     let fold = indexer.and_then(|indexer| Fold::resume(indexer.checkpoint).ok());
-    let mut fold = fold.unwrap_or_default();
+    let fold = fold.unwrap_or_default();
+    let read = read_on(dir, fold, tail).map_err(|error| error.to_string())?;
+    if let Some(found) = read {
+        return Ok(found);
+    }
+    let anew = read_on(dir, Fold::default(), tail).map_err(|error| error.to_string())?;
+    let anew = anew.ok_or("the journal changes while it is read: try again")?;
+    Ok(Found {
+        is_anew: true,
+        ..anew
+    })
+}
+
+/// Goes on from where a fold stands. None: the journal does not reach that far.
+fn read_on(
+    dir: &std::path::Path,
+    mut fold: Fold,
+    tail: Option<Tail>,
+) -> std::result::Result<Option<Found>, ReadError> {
     let before = fold.totals().clone();
     let mut entries = Vec::new();
     let mut at = now();
     if dir.join("journal").exists() {
-        let mut reader = Reader::open(dir).map_err(|error| error.to_string())?;
-        reader
-            .seek(fold.cursor())
-            .map_err(|error| error.to_string())?;
+        let mut reader = Reader::open(dir)?;
+        reader.seek(fold.cursor())?;
         reader.set_limit(tail);
         loop {
-            let (generation, step) = reader.next_of().map_err(|error| error.to_string())?;
+            let (generation, step) = reader.next_of()?;
             match step {
                 Step::Record(record) => {
                     at = record.at;
                     let changes = fold.step(generation, &record);
                     entries.extend(changes.entries.iter().filter_map(indexed));
                 }
-                Step::End | Step::Rewound { .. } => break,
+                Step::Rewound { .. } => return Ok(None),
+                Step::End => break,
                 _ => {}
             }
         }
     }
-    Ok(Found {
+    Ok(Some(Found {
+        is_anew: false,
         before,
         totals: fold.totals().clone(),
         checkpoint: fold.checkpoint(),
         entries,
         at,
-    })
+    }))
 }
 
 impl Found {
     fn store(self, it: &Connection, session: SessionId) -> std::result::Result<(), StoreError> {
+        if self.is_anew {
+            search::remove(it, session)?;
+            usage::clear(it, session)?;
+        }
         for entry in &self.entries {
             search::put(it, session, entry)?;
         }
@@ -176,4 +200,50 @@ fn words(entry: &Entry) -> Option<String> {
         text.truncate(end);
     }
     (!text.trim().is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use countersign_journal::{Cursor, Kind, Limits, Writer};
+
+    fn prompt(text: &str) -> String {
+        format!(
+            r#"{{"type":"user","uuid":"{text}","message":{{"role":"user","content":"{text}"}}}}"#
+        )
+    }
+
+    /// A journal with these messages.
+    fn journal(dir: &std::path::Path, texts: &[&str]) {
+        let limits = Limits::default();
+        let (mut writer, _) = Writer::open(&dir.join("journal"), "s", 1, limits).unwrap();
+        for text in texts {
+            writer.push(1, Kind::Host, prompt(text).as_bytes());
+        }
+        writer.commit().unwrap();
+    }
+
+    #[test]
+    fn what_a_loss_of_power_took_is_not_counted_and_what_follows_is() {
+        let place = tempfile::tempdir().unwrap();
+        journal(&place.path().join("before"), &["one", "two", "three"]);
+        journal(&place.path().join("after"), &["one"]);
+        let reached = |found: &Found| {
+            let fold = Fold::resume(found.checkpoint.clone());
+            fold.unwrap().cursor()
+        };
+        let found = read(&place.path().join("before"), None, None).unwrap();
+        assert_eq!(reached(&found), Cursor::new(1, 3));
+        let indexer = Indexer {
+            checkpoint: found.checkpoint,
+        };
+        let shelved = serde_json::to_vec(&indexer).unwrap();
+        let found = read(&place.path().join("after"), Some(shelved.clone()), None).unwrap();
+        assert!(found.is_anew);
+        assert_eq!(reached(&found), Cursor::new(1, 1));
+        // One that reaches as far is gone on with.
+        let found = read(&place.path().join("before"), Some(shelved), None).unwrap();
+        assert!(!found.is_anew);
+        assert_eq!(reached(&found), Cursor::new(1, 3));
+    }
 }

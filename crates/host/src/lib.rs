@@ -8,6 +8,7 @@
 #![warn(missing_docs)]
 
 pub mod approval;
+mod care;
 pub mod control;
 pub mod desk;
 mod events;
@@ -16,20 +17,27 @@ mod follow;
 mod host;
 pub mod import;
 mod index;
+mod insights;
 mod live;
 mod make;
 pub mod money;
 pub mod notify;
+mod packed;
 pub mod plan;
 mod points;
+mod pull;
 mod recover;
 mod reindex;
 mod room;
 pub mod session;
+mod shelf;
 pub mod store;
 pub mod trash;
+mod uploads;
+mod upserts;
 pub mod worktree;
 
+pub use countersign_process::few_heaps;
 pub use folders::Folders;
 pub use host::{Host, HostError, Settings};
 pub use reindex::{Reindexed, reindex};

@@ -9,10 +9,13 @@ use std::sync::Arc;
 use countersign_client::history::Transcripts;
 
 use crate::control::session::Setup;
-use crate::control::{Command, ControlError, Message, Mode, Result, SessionId, now};
+use crate::control::{
+    Command, ControlError, Message, Mode, NewSession, Result, SessionId, State, now,
+};
+use crate::desk;
 use crate::host::Inner;
 use crate::import::{Importable, Wanted, World};
-use crate::live::fresh_token;
+use crate::live::{LONGEST_NAME, fresh_token};
 use crate::money::budget;
 use crate::store::sessions::{self, SessionRow};
 use crate::worktree::Worktree;
@@ -30,38 +33,23 @@ pub(crate) struct Made {
 
 /// Checks and prepares.
 pub(crate) async fn prepare(inner: &Arc<Inner>, command: &Command) -> Result<Made> {
-    match command {
-        Command::Start(new) => {
-            let mut setup = new.setup.clone();
-            check(&mut setup)?;
-            if !new.cwd.is_absolute() || !new.cwd.is_dir() {
-                return Err(ControlError::invalid(format!(
-                    "{} is no folder: name one that is there, from the root on",
-                    new.cwd.display()
-                )));
-            }
-            let name = name_of(&setup, new.prompt.as_ref());
-            let mut row = made(new.id, new.cwd.clone(), setup, name);
-            if let Some(wanted) = &new.worktree {
-                let order = crate::worktree::Order {
-                    session: new.id,
-                    cwd: &new.cwd,
-                    new: wanted,
-                    name: &row.name,
-                    env: &row.setup.env,
-                    now: now(),
-                };
-                let created = inner.worktrees.create(order).await;
-                let created = created.map_err(|error| ControlError::invalid(error.to_string()))?;
-                row.cwd = created.worktree.cwd.clone();
-                row.worktree = serde_json::to_value(&created.worktree).ok();
-            }
-            Ok(Made {
-                row,
-                message: new.prompt.clone(),
-                rules_of: None,
-            })
+    let mut made = prepared(inner, command).await?;
+    match &made.message {
+        Some(message) => message.says_something()?,
+        None => {
+            made.row.state = State::Idle {
+                asleep: true,
+                background: 0,
+            };
+            made.row.reason = "It waits for its first message.".to_owned();
         }
+    }
+    Ok(made)
+}
+
+async fn prepared(inner: &Arc<Inner>, command: &Command) -> Result<Made> {
+    match command {
+        Command::Start(new) => started(inner, new).await,
         Command::Fork {
             session,
             id,
@@ -115,6 +103,43 @@ pub(crate) async fn prepare(inner: &Arc<Inner>, command: &Command) -> Result<Mad
     }
 }
 
+/// A session of its own, in the worktree that it wants.
+async fn started(inner: &Arc<Inner>, new: &NewSession) -> Result<Made> {
+    let mut setup = new.setup.clone();
+    check(&mut setup)?;
+    if !new.cwd.is_absolute() || !new.cwd.is_dir() {
+        return Err(ControlError::invalid(format!(
+            "{} is no folder: name one that is there, from the root on",
+            new.cwd.display()
+        )));
+    }
+    desk::check(&setup, &new.cwd, &inner.settings.agents)?;
+    if let Some(prompt) = &new.prompt {
+        prompt.says_something()?;
+    }
+    let name = name_of(&setup, new.prompt.as_ref());
+    let mut row = made(new.id, new.cwd.clone(), setup, name);
+    if let Some(wanted) = &new.worktree {
+        let order = crate::worktree::Order {
+            session: new.id,
+            cwd: &new.cwd,
+            new: wanted,
+            name: &row.name,
+            env: &row.setup.env,
+            now: now(),
+        };
+        let created = inner.worktrees.create(order).await;
+        let created = created.map_err(|error| ControlError::invalid(error.to_string()))?;
+        row.cwd = created.worktree.cwd.clone();
+        row.worktree = serde_json::to_value(&created.worktree).ok();
+    }
+    Ok(Made {
+        row,
+        message: new.prompt.clone(),
+        rules_of: None,
+    })
+}
+
 fn made(id: SessionId, cwd: PathBuf, setup: Setup, name: String) -> SessionRow {
     let mut row = SessionRow::new(id, cwd, setup, now());
     row.name = name;
@@ -124,6 +149,11 @@ fn made(id: SessionId, cwd: PathBuf, setup: Setup, name: String) -> SessionRow {
 
 fn check(setup: &mut Setup) -> Result<()> {
     setup.budget_usd = budget::sound(setup.budget_usd)?;
+    if let Some(name) = &setup.name
+        && (name.trim().is_empty() || name.chars().count() > LONGEST_NAME)
+    {
+        return Err(ControlError::invalid("a name has 1 to 200 letters"));
+    }
     if let Mode::HandsOff { .. } = setup.mode {
         return Err(ControlError::invalid(
             "no session begins hands-off: choose it when its agent runs",

@@ -1,7 +1,7 @@
 //! What a host does first: it walks the folders of sessions, not the rows, and has each looked after that needs it.
 //!
-//! Owns the walk. What is found in a folder is dealt with by the actor of that session, one at a time, in any order; it may
-//! be stopped anywhere and run again.
+//! Owns the walk. What is found in a folder is dealt with by the actor of that session, one at a time, in any order but
+//! for those who wait for room; it may be stopped anywhere and run again.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,11 +32,24 @@ pub(crate) async fn recover(inner: &Arc<Inner>) -> Result<(), StoreError> {
             inner.look_after(id).await;
         }
     }
+    for row in rows.iter().filter(|row| row.live) {
+        // Before anybody asks for room: an agent that runs has it.
+        inner.found(row.id);
+    }
+    let (mut waiting, rows): (Vec<_>, Vec<_>) = rows
+        .into_iter()
+        .partition(|row| !row.live && row.state == State::Queued);
     for row in rows {
         if needs_a_look(inner, &row).await? {
             crate::points::passed("session recovered");
             inner.look_after(row.id).await;
         }
+    }
+    // Those who wait for room ask one after the other, as they came.
+    waiting.sort_unstable_by_key(|row| (row.since, row.id));
+    for row in waiting {
+        crate::points::passed("session recovered");
+        let _ = inner.look_at(row.id).await.await;
     }
     Ok(())
 }

@@ -128,14 +128,15 @@ fn last_cwd(dir: &Path) -> Option<PathBuf> {
     let mut reader = Reader::open(dir).ok()?;
     let mut found = None;
     loop {
-        match reader.next().ok()? {
-            Step::Record(record) if record.kind == Kind::Keeper => {
+        match reader.next() {
+            Ok(Step::Record(record)) if record.kind == Kind::Keeper => {
                 if let Ok(KeeperEvent::Open { cwd, .. }) = serde_json::from_slice(record.payload) {
                     found = Some(cwd.into());
                 }
             }
-            Step::End => return found,
-            _ => {}
+            // What was read before a damaged place holds.
+            Ok(Step::End) | Err(_) => return found,
+            Ok(_) => {}
         }
     }
 }

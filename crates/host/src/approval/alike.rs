@@ -1,19 +1,20 @@
 //! One decision for all questions of the same kind in a session.
 //!
-//! Owns which questions are alike, and what of a decision holds for those that were not looked at. Invariants: what the CLI
-//! marks as delicate is never allowed unseen; what was made for one input is used for no other.
+//! Owns which questions are alike, and what of a decision holds for the others. Invariants: what nobody has seen is not
+//! allowed; what the CLI marks as delicate is allowed by itself only; what was made for one input is used for no other.
 
 use super::Asked;
 use crate::control::approval::Kind;
 use crate::control::{ControlError, Decide};
 
-/// Whether a decision about `seen` may also decide `other`, of the same session.
-pub fn are_alike(seen: &Asked, other: &Asked, decide: &Decide) -> bool {
+/// Whether a decision about `seen` may also decide `other`, of the same session. `was_seen`: the person named its digest.
+pub fn are_alike(seen: &Asked, other: &Asked, was_seen: bool, decide: &Decide) -> bool {
     let is_same = seen.kind == other.kind
         && seen.subtype == other.subtype
         && seen.tool == other.tool
         && !matches!(seen.kind, Kind::Plan);
-    let may = !matches!(decide, Decide::Allow { .. }) || other.marks.first().is_none();
+    let is_yes = matches!(decide, Decide::Allow { .. });
+    let may = !is_yes || (was_seen && other.marks.first().is_none());
     is_same && may
 }
 

@@ -19,6 +19,7 @@ use super::offers::doubt;
 use super::{Asked, dialog, forms};
 use crate::control::approval::{Effect, Kind, Remember, Scope};
 use crate::control::{ControlError, Decide, Mode};
+use crate::desk::Desk;
 use crate::plan;
 
 /// What the model reads when a person says no without a word.
@@ -217,12 +218,13 @@ fn change_mode(
     known: &Known,
     come: &mut Consequence,
 ) -> Result<(), ControlError> {
-    if let Some(Mode::HandsOff { until }) = mode
-        && until <= known.now
-    {
-        return Err(ControlError::invalid(
-            "hands-off would be over already: choose a later moment",
-        ));
+    if let Some(Mode::HandsOff { until }) = mode {
+        let longest = Desk::LONGEST_HANDS_OFF.as_micros() as u64;
+        if until <= known.now || until - known.now > longest {
+            return Err(ControlError::invalid(
+                "hands-off must end within a day from now",
+            ));
+        }
     }
     if let Some(mode) = mode {
         // Only plan mode is one of the CLI; the others are ours, with the CLI in its default mode.

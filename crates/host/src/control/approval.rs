@@ -5,13 +5,14 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::ids::{ApprovalId, Digest, SessionId};
 use super::session::Mode;
 pub use crate::plan::{Card, WayOffer, Wish};
 
 /// What kind of question it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Kind {
@@ -28,7 +29,7 @@ pub enum Kind {
 }
 
 /// Where an approval is in its life.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "life", rename_all = "snake_case")]
 pub enum Life {
     /// It waits for a decision.
@@ -50,6 +51,9 @@ pub enum Life {
 }
 
 impl Life {
+    /// The names of all parts of a life.
+    pub const NAMES: [&'static str; 5] = ["open", "decided", "written", "settled", "withdrawn"];
+
     /// Its name, as it is stored.
     pub fn name(&self) -> &'static str {
         match self {
@@ -63,7 +67,7 @@ impl Life {
 }
 
 /// What came of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The call ran.
@@ -79,7 +83,7 @@ pub enum Outcome {
 }
 
 /// Why an approval was withdrawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Withdrawal {
     /// The CLI took it back.
@@ -91,7 +95,7 @@ pub enum Withdrawal {
 }
 
 /// A decision as it is recorded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Decided {
     /// What was decided.
     pub effect: Effect,
@@ -108,7 +112,7 @@ pub struct Decided {
 }
 
 /// Yes or no.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
     /// Yes.
@@ -118,7 +122,7 @@ pub enum Effect {
 }
 
 /// Who asks, from the main agent down.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Asker {
     /// The sub-agent's id on the wire.
     pub agent_id: Option<String>,
@@ -131,7 +135,7 @@ pub struct Asker {
 }
 
 /// A choice that the CLI suggests, in our words.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Offer {
     /// What kind of choice it is. *Always* and the others are never one choice.
     pub kind: OfferKind,
@@ -155,7 +159,7 @@ pub struct Offer {
 }
 
 /// Kinds of offers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OfferKind {
     /// Rules that allow this from now on.
@@ -167,7 +171,7 @@ pub enum OfferKind {
 }
 
 /// An approval as a client sees it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ApprovalView {
     /// Its id.
     pub id: ApprovalId,
@@ -214,7 +218,7 @@ pub struct ApprovalView {
 }
 
 /// A decision of a person.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "decision", rename_all = "kebab-case")]
 pub enum Decide {
     /// The call runs.
@@ -277,7 +281,7 @@ impl Decide {
 }
 
 /// A rule that is to hold from now on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Remember {
     /// The rules, in Claude Code's language.
     pub rules: Vec<String>,
@@ -292,7 +296,7 @@ pub struct Remember {
 }
 
 /// Where a rule holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// In this session, whatever its agent.
@@ -304,7 +308,7 @@ pub enum Scope {
 }
 
 /// A way on from a plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlanDecision {
     /// Which way.
     pub choice: Way,
@@ -332,7 +336,7 @@ pub struct PlanDecision {
 }
 
 /// Ways on from a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
     /// A fresh conversation with the plan.
@@ -346,7 +350,7 @@ pub enum Way {
 }
 
 /// A comment on a line of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Comment {
     /// The line, from 1.
     pub line: u32,

@@ -5,11 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
+use super::Upload;
 use super::ids::{ApprovalId, MessageId, SessionId};
 
 /// Around every write: who, from where, and a key by which it is known when it comes again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Cmd {
     /// Chosen by the client; at most 128 letters.
     pub key: String,
@@ -45,7 +47,7 @@ impl Cmd {
 }
 
 /// That a command was taken, and what came of it. Stored: the same key gives it again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Receipt {
     /// The key of the command.
     pub key: String,
@@ -56,7 +58,7 @@ pub struct Receipt {
 }
 
 /// What came of a command.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "did", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Did {
@@ -80,6 +82,11 @@ pub enum Did {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<SessionId>,
     },
+    /// A file is there for the agent.
+    Upload {
+        /// Which.
+        upload: Upload,
+    },
     /// What the command gave.
     Value {
         /// As JSON.
@@ -88,7 +95,7 @@ pub enum Did {
 }
 
 /// Why a command was not taken, or a question not answered.
-#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "code", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ControlError {
@@ -157,7 +164,7 @@ pub enum ControlError {
         retry_ms: u64,
     },
     /// No room on the disk.
-    #[error("the disk is full: nothing was decided; make room and try again")]
+    #[error("the disk is full: nothing was done; make room and try again")]
     NoSpace,
     /// It may have been done: ask again with the same key.
     #[error("it is not known whether this was done ({why}): send it again with the same key")]

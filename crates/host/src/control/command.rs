@@ -7,13 +7,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::approval::Decide;
 use super::ids::{ApprovalId, Digest, MessageId, SessionId};
+use super::probe::McpAct;
 use super::session::{Message, Mode, NewSession};
+use super::shelf::Keep;
 
 /// Something a client wants done.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "command", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Command {
@@ -170,6 +173,15 @@ pub enum Command {
         /// Which task.
         task: String,
     },
+    /// Something happens to an MCP server of the agent.
+    Mcp {
+        /// Which session.
+        session: SessionId,
+        /// Which server.
+        server: String,
+        /// What.
+        act: McpAct,
+    },
     /// A conversation that was begun in a terminal comes under our care.
     Import {
         /// The session it becomes.
@@ -177,9 +189,11 @@ pub enum Command {
         /// Its id in the CLI.
         conversation: String,
         /// The folder it was begun in.
+        #[schema(value_type = String)]
         cwd: PathBuf,
         /// The CLI's own folder, where it is not the person's.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<String>)]
         config_dir: Option<PathBuf>,
         /// The person says that no terminal runs it.
         #[serde(default)]
@@ -195,16 +209,22 @@ pub enum Command {
         #[serde(flatten)]
         decide: Decide,
     },
-    /// One decision on all open approvals of the same kind in a session.
+    /// One decision on open approvals of the same kind in a session. A no is for all of them; a yes for those that were
+    /// seen, so that a question which came meanwhile is not allowed with the others.
     DecideAlike {
         /// One of them.
         approval: ApprovalId,
         /// What was seen of it.
         saw: Digest,
+        /// What was seen of the others.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<Digest>,
         /// What is decided.
         #[serde(flatten)]
         decide: Decide,
     },
+    /// Something is kept beside sessions, or kept no longer.
+    Keep(Keep),
 }
 
 impl Command {
@@ -233,9 +253,10 @@ impl Command {
             | Self::SetEnv { session, .. }
             | Self::SetBudget { session, .. }
             | Self::TryAgain { session }
-            | Self::StopTask { session, .. } => *session,
+            | Self::StopTask { session, .. }
+            | Self::Mcp { session, .. } => *session,
             Self::Import { id, .. } => *id,
-            Self::Decide { .. } | Self::DecideAlike { .. } => return None,
+            Self::Decide { .. } | Self::DecideAlike { .. } | Self::Keep(_) => return None,
         })
     }
 }

@@ -8,6 +8,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::Type;
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 
 /// The alphabet of Crockford's base 32.
 const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -47,8 +50,17 @@ fn compose(at: u64, rest: u128) -> u128 {
     (u128::from(at / 1000) << 80) | (rest & ((1 << 80) - 1))
 }
 
+/// An id in the document of the API.
+fn letters(what: &str) -> RefOr<Schema> {
+    let text = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .pattern(Some("^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$"))
+        .description(Some(what));
+    text.into()
+}
+
 macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($(#[$doc:meta])* $name:ident, $what:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(u128);
@@ -101,6 +113,14 @@ macro_rules! id {
             }
         }
 
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                letters(concat!("The id of ", $what, "."))
+            }
+        }
+
+        impl utoipa::ToSchema for $name {}
+
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 let text = String::deserialize(from)?;
@@ -112,17 +132,17 @@ macro_rules! id {
 
 id! {
     /// A session.
-    SessionId
+    SessionId, "a session"
 }
 
 id! {
     /// One question of an agent.
-    ApprovalId
+    ApprovalId, "an approval"
 }
 
 id! {
     /// A message to an agent, in the queue or sent. The CLI knows it by the same bits as a UUID.
-    MessageId
+    MessageId, "a message"
 }
 
 impl ApprovalId {
@@ -144,6 +164,15 @@ impl MessageId {
         uuid::Uuid::from_u128(self.0).hyphenated().to_string()
     }
 
+    /// The name of the same message after its agent has given it back: always the same one, whoever asks.
+    #[must_use]
+    pub fn again(self) -> Self {
+        let hash = blake3::hash(&self.0.to_be_bytes());
+        let mut bits = [0; 16];
+        bits.copy_from_slice(&hash.as_bytes()[..16]);
+        Self::new(self.at(), u128::from_be_bytes(bits))
+    }
+
     /// From its form on the wire.
     pub fn of_uuid(text: &str) -> Option<Self> {
         uuid::Uuid::parse_str(text)
@@ -153,7 +182,7 @@ impl MessageId {
 }
 
 /// What a person saw when deciding: a digest of the question's input.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 pub struct Digest(String);
 

@@ -2,13 +2,16 @@
 //!
 //! Owns the shapes of answers that are neither a session nor an approval. Cursors are text that only the host reads.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::ids::{ApprovalId, MessageId, SessionId};
 
 /// Which sessions.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 pub struct SessionFilter {
     /// In these states, by name; all without one.
     #[serde(default)]
@@ -28,7 +31,7 @@ pub struct SessionFilter {
 }
 
 /// Which approvals.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 pub struct ApprovalFilter {
     /// Of this session.
     #[serde(default)]
@@ -45,7 +48,7 @@ pub struct ApprovalFilter {
 }
 
 /// Some of a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Page<T> {
     /// They.
     pub items: Vec<T>,
@@ -55,7 +58,7 @@ pub struct Page<T> {
 }
 
 /// A part of something that is read backwards.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Above<T> {
     /// Oldest first.
     pub items: Vec<T>,
@@ -66,7 +69,7 @@ pub struct Above<T> {
 }
 
 /// A message that waits.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Queued {
     /// Its id.
     pub id: MessageId,
@@ -81,10 +84,13 @@ pub struct Queued {
 }
 
 /// A version of a session's plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PlanVersion {
     /// The approval it was presented with; none if a person wrote it.
     pub approval: Option<ApprovalId>,
+    /// Approvals by which the same text was presented again, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked_again: Vec<ApprovalId>,
     /// From 1.
     pub number: u32,
     /// When.
@@ -98,7 +104,7 @@ pub struct PlanVersion {
 }
 
 /// What a follower gets.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Followed {
     /// A record.
@@ -140,8 +146,33 @@ pub enum Followed {
     },
 }
 
-/// Something that happened, with a number of its own.
+/// What a follower of a transcript gets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", content = "is", rename_all = "snake_case")]
+pub enum Told {
+    /// What one record changed.
+    Changes(Box<countersign_transcript::Changes>),
+    /// The sums of the session, after they changed.
+    Totals(Box<countersign_transcript::Totals>),
+    /// That was all there is; what follows is new.
+    CaughtUp {
+        /// The newest record.
+        cursor: String,
+    },
+    /// Records that were told are gone after a loss of power. What they changed is to be read again.
+    Rewound {
+        /// The last one that holds.
+        to: String,
+    },
+    /// Another machine has the session now.
+    Moved {
+        /// Which.
+        holder: String,
+    },
+}
+
+/// Something that happened, with a number of its own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HostEvent {
     /// Its number.
     pub number: u64,
@@ -155,7 +186,7 @@ pub struct HostEvent {
 }
 
 /// What can happen.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Happened {
@@ -200,7 +231,7 @@ pub enum Happened {
 }
 
 /// A place in a transcript that holds what was searched.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Found {
     /// In which session.
     pub session: SessionId,
@@ -217,7 +248,7 @@ pub struct Found {
 }
 
 /// What was spent by one model on one day.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Spent {
     /// The day, `2026-01-31`, in UTC.
     pub day: String,
@@ -237,8 +268,31 @@ pub struct Spent {
     pub cache_creation_tokens: u64,
 }
 
+/// How a host is doing, in figures.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
+pub struct Vitals {
+    /// Sessions that are not in the trash, by the name of their state; every state is named.
+    pub sessions: BTreeMap<String, u64>,
+    /// Open approvals.
+    pub open_approvals: u64,
+    /// When the oldest of them was asked: microseconds of Unix time.
+    pub oldest_open: Option<u64>,
+    /// Messages that wait.
+    pub queued: u64,
+    /// Agents that run, or may.
+    pub agents: u64,
+    /// Records that were written to journals since the host began.
+    pub records: u64,
+    /// Transactions of the database since the host began.
+    pub transactions: u64,
+    /// Writes that wait for the database.
+    pub writes_waiting: u64,
+    /// What all sessions have cost, in US dollars.
+    pub cost_usd: f64,
+}
+
 /// What was spent.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 pub struct Usage {
     /// By day and model, oldest first.
     pub days: Vec<Spent>,

@@ -9,7 +9,9 @@ mod cmd;
 mod command;
 mod ids;
 mod look;
+mod probe;
 pub mod session;
+mod shelf;
 
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
@@ -20,11 +22,23 @@ pub use command::Command;
 pub use ids::{ApprovalId, BadId, Digest, MessageId, SessionId};
 pub use look::{
     Above, ApprovalFilter, Followed, Found, Happened, HostEvent, Page, PlanVersion, Queued,
-    SessionFilter, Spent, Usage,
+    SessionFilter, Spent, Told, Usage, Vitals,
+};
+pub use probe::{
+    ContextPart, ContextView, Files, McpAct, McpServer, Named, Probe, TaskOutput, TaskView,
 };
 pub use session::{Message, Mode, NewSession, SessionView, State};
+pub use shelf::{
+    Acts, Browsed, BrowsedFolder, ChangeRule, DecidedBy, DecisionFilter, DecisionView, DiskUse,
+    DiskView, Drafts, Explain, Explained, ImportFilter, Importable, InTrash, Insights, Keep,
+    NewRule, Part, PatchPreferences, Period, Preferences, Proposed, PutWebhook, RecentFolder,
+    RuleEffect, RuleView, Shelf, Speed, Template, TemplateView, Upload, WaitedAt, WaitedFor,
+    WaitedIn, Waits, WebhookView,
+};
 
-use countersign_transcript::{Entry, EntryId, Totals};
+pub(crate) use shelf::MAX_AGENTS;
+
+pub use countersign_transcript::{Entry, EntryId, Totals};
 
 /// Now, in microseconds of Unix time.
 pub(crate) fn now() -> u64 {
@@ -33,7 +47,7 @@ pub(crate) fn now() -> u64 {
 }
 
 /// What clients speak to.
-pub trait Control: Send + Sync + 'static {
+pub trait Control: Probe + Shelf {
     /// Has something done. The same key gives the same receipt.
     fn execute(&self, cmd: Cmd, command: Command) -> BoxFuture<'_, Result<Receipt>>;
 
@@ -55,13 +69,21 @@ pub trait Control: Send + Sync + 'static {
     /// The versions of the plan that an approval is about, oldest first.
     fn plans(&self, id: SessionId) -> BoxFuture<'_, Result<Vec<PlanVersion>>>;
 
-    /// A page of the transcript, read backwards.
+    /// A page of the transcript, read backwards: what stands before an entry, or the newest. 0 is the usual number, and 500
+    /// the most.
     fn transcript(
         &self,
         id: SessionId,
         before: Option<EntryId>,
         most: usize,
     ) -> BoxFuture<'_, Result<Above<Entry>>>;
+
+    /// What changes in the transcript behind a record, as it changes. Costs a page to begin with, however long the session is.
+    fn transcript_follow(
+        &self,
+        id: SessionId,
+        after: Option<String>,
+    ) -> BoxFuture<'_, Result<BoxStream<'static, Result<Told>>>>;
 
     /// The sums of a session.
     fn totals(&self, id: SessionId) -> BoxFuture<'_, Result<Totals>>;
@@ -82,6 +104,9 @@ pub trait Control: Send + Sync + 'static {
         range: std::ops::Range<u64>,
     ) -> BoxFuture<'_, Result<Vec<u8>>>;
 
+    /// The number of the last event that happened; 0 before the first.
+    fn last_event(&self) -> BoxFuture<'_, Result<u64>>;
+
     /// What happened in all sessions, from a number on, as it happens.
     fn events(&self, after: Option<u64>) -> BoxFuture<'_, Result<BoxStream<'static, HostEvent>>>;
 
@@ -90,6 +115,9 @@ pub trait Control: Send + Sync + 'static {
 
     /// What was spent, by day and model.
     fn usage(&self, since: u64) -> BoxFuture<'_, Result<Usage>>;
+
+    /// How the host is doing, in figures.
+    fn vitals(&self) -> BoxFuture<'_, Result<Vitals>>;
 
     /// The difference of a session's worktree to its base.
     fn diff(&self, id: SessionId) -> BoxFuture<'_, Result<String>>;

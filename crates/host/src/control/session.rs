@@ -11,11 +11,13 @@ use std::str::FromStr;
 use countersign_client::PermissionMode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
+use super::ControlError;
 use super::ids::{MessageId, SessionId};
 
 /// A mode, in the words a person chooses. Only the first is a mode of the CLI: the others are our answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "mode", rename_all = "kebab-case")]
 pub enum Mode {
     /// Nothing is changed until a plan is approved.
@@ -73,7 +75,7 @@ impl fmt::Display for Mode {
 }
 
 /// What a session starts with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct NewSession {
     /// Its id, chosen by the client.
     pub id: SessionId,
@@ -81,6 +83,7 @@ pub struct NewSession {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<Message>,
     /// The folder it works in.
+    #[schema(value_type = String)]
     pub cwd: PathBuf,
     /// Everything that may be left out.
     #[serde(flatten)]
@@ -91,7 +94,7 @@ pub struct NewSession {
 }
 
 /// How a session's agents are started. Kept, and used for every generation.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 pub struct Setup {
     /// Its name; made from the first message without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,9 +119,11 @@ pub struct Setup {
     pub mcp_servers: BTreeMap<String, Value>,
     /// More folders that count as inside.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>)]
     pub add_dirs: Vec<PathBuf>,
     /// The CLI's own folder (`CLAUDE_CONFIG_DIR`), where it is not the person's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
     pub config_dir: Option<PathBuf>,
     /// The command that runs the CLI, where it is not the host's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -126,7 +131,7 @@ pub struct Setup {
 }
 
 /// A worktree of its own for a session.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 pub struct NewWorktree {
     /// What it begins from: a branch, a tag, a commit; `HEAD` without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,7 +145,7 @@ pub struct NewWorktree {
 }
 
 /// A message to an agent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Message {
     /// Its id, chosen by the client.
     pub id: MessageId,
@@ -160,10 +165,24 @@ impl Message {
             blocks: Vec::new(),
         }
     }
+
+    /// Whether nothing stands in it.
+    pub fn is_empty(&self) -> bool {
+        self.text.trim().is_empty() && self.blocks.is_empty()
+    }
+
+    pub(crate) fn says_something(&self) -> super::Result<()> {
+        match self.is_empty() {
+            true => Err(ControlError::invalid(
+                "the message is empty: write something",
+            )),
+            false => Ok(()),
+        }
+    }
 }
 
 /// How a session stands, in words a person understands.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum State {
@@ -214,6 +233,22 @@ pub enum State {
 }
 
 impl State {
+    /// The names of all states.
+    pub const NAMES: [&'static str; 12] = [
+        "queued",
+        "starting",
+        "running",
+        "needs_you",
+        "idle",
+        "paused",
+        "stalled",
+        "ending",
+        "stopped",
+        "failed",
+        "not_signed_in",
+        "unreachable",
+    ];
+
     /// Its name, as it is stored and counted.
     pub fn name(&self) -> &'static str {
         match self {
@@ -234,7 +269,7 @@ impl State {
 }
 
 /// Why a session is paused.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "pause", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Pause {
@@ -255,13 +290,14 @@ pub enum Pause {
 }
 
 /// A session as a client sees it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SessionView {
     /// Its id.
     pub id: SessionId,
     /// Its name.
     pub name: String,
     /// The folder it works in.
+    #[schema(value_type = String)]
     pub cwd: PathBuf,
     /// How it stands.
     #[serde(flatten)]
@@ -288,6 +324,9 @@ pub struct SessionView {
     pub queued: u32,
     /// The queue waits for a person's word.
     pub queue_held: bool,
+    /// How full its context is, in percent, where its agent has said so.
+    #[serde(default)]
+    pub context_percent: Option<u8>,
     /// What it has cost, in US dollars.
     pub cost_usd: f64,
     /// What it may cost.

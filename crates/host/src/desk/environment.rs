@@ -3,6 +3,7 @@
 //! Owns the order: the host's own environment without our variables, then what the host sets for all agents, then what
 //! the session sets, then the CLI's folder. Invariant: no variable of ours is inherited, since it may be a secret.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use countersign_client::Claude;
@@ -65,6 +66,17 @@ pub(crate) fn environment_of_host(host: &HostSettings) -> Vec<(OsString, OsStrin
     all(&Setup::default(), host)
 }
 
+/// Whether a process can have these variables.
+pub(crate) fn check_variables(env: &BTreeMap<String, String>) -> Result<(), DeskError> {
+    let is_bad = |(name, value): &(&String, &String)| {
+        name.is_empty() || name.contains(['=', '\0']) || value.contains('\0')
+    };
+    match env.iter().find(is_bad) {
+        Some((name, _)) => Err(DeskError::BadVariable(name.clone())),
+        None => Ok(()),
+    }
+}
+
 /// Gives the agent its environment.
 pub(super) fn given(
     mut claude: Claude,
@@ -83,11 +95,8 @@ pub(super) fn given(
     for (name, value) in &host.env {
         claude = claude.env(name, value);
     }
+    check_variables(&setup.env)?;
     for (name, value) in &setup.env {
-        let is_name = !name.is_empty() && !name.contains(['=', '\0']);
-        if !is_name || value.contains('\0') {
-            return Err(DeskError::BadVariable(name.clone()));
-        }
         claude = claude.env(name, value);
     }
     if let Some(folder) = &setup.config_dir {

@@ -62,10 +62,13 @@ pub struct Grounds {
     pub(super) own: Vec<PathBuf>,
     /// Where the CLI keeps plans.
     pub(super) plans: Option<PathBuf>,
+    /// Where files lie that people handed to this session, and to those it came from. Counts as inside; the CLI is not told,
+    /// since it asks about every call anyway.
+    pub(super) uploads: Vec<PathBuf>,
 }
 
 /// What the data folder holds beside the worktrees, or will.
-const PRIVATE: [&str; 8] = [
+const PRIVATE: [&str; 9] = [
     "sessions",
     "run",
     "trash",
@@ -74,6 +77,7 @@ const PRIVATE: [&str; 8] = [
     "host.db-shm",
     "host.db-journal",
     "host.lock",
+    "seal.key",
 ];
 
 /// Folders of secrets in a home, for a person whose agent has another one.
@@ -107,19 +111,39 @@ impl Grounds {
             own.extend(homes.flat_map(|home| SECRETS.map(|name| home.join(name))));
         }
         let add_dirs: Vec<PathBuf> = setup.add_dirs.iter().map(|dir| cwd.join(dir)).collect();
-        let ours = own.iter().map(|own| RealDisk.real(own));
-        let ours: Vec<PathBuf> = ours.flatten().collect();
-        for folder in std::iter::once(cwd).chain(add_dirs.iter().map(PathBuf::as_path)) {
-            if ours.iter().any(|own| is_below(folder, own)) {
-                return Err(DeskError::Ours(folder.to_owned()));
-            }
-        }
-        Ok(Self {
+        let grounds = Self {
             plans: sources.claude.as_ref().map(|folder| folder.join("plans")),
             sources,
             add_dirs,
             own,
-        })
+            uploads: Vec::new(),
+        };
+        let added = grounds.add_dirs.iter().map(PathBuf::as_path);
+        grounds.must_be_open(std::iter::once(cwd).chain(added))?;
+        Ok(grounds)
+    }
+
+    /// Files that people hand to this session lie in these folders.
+    #[must_use]
+    pub fn with_uploads(self, uploads: Vec<PathBuf>) -> Self {
+        Self { uploads, ..self }
+    }
+
+    /// Whether an agent may work in these folders.
+    ///
+    /// # Errors
+    /// When one of them is ours.
+    pub fn must_be_open<'a>(
+        &self,
+        folders: impl IntoIterator<Item = &'a Path>,
+    ) -> Result<(), DeskError> {
+        let ours = self.own.iter().map(|own| RealDisk.real(own));
+        let ours: Vec<PathBuf> = ours.flatten().collect();
+        let is_ours = |folder: &&Path| ours.iter().any(|own| is_below(folder, own));
+        match folders.into_iter().find(is_ours) {
+            Some(folder) => Err(DeskError::Ours(folder.to_owned())),
+            None => Ok(()),
+        }
     }
 
     /// The folder that the session works in.

@@ -19,13 +19,14 @@ mod time_box;
 mod versions;
 mod watching;
 
-pub(crate) use environment::{environment_of_host, variable_of_host};
+pub(crate) use environment::{check_variables, environment_of_host, variable_of_host};
 pub use error::DeskError;
 pub use grounds::{Grounds, HostSettings};
 pub use in_force::{InForce, Unmet, Wanted, in_force, put_in_force, told_by_init};
 pub use kept::{KeptRule, Reach};
 pub use policy::{Desk, Withheld};
 pub use ruling::{Because, Ruling};
+pub(crate) use start::check;
 pub use start::{Conversation, Starting, attach, start};
 pub use versions::Versions;
 pub use watching::{HOOKS_CANNOT_PASS, Watching, needs_hook};

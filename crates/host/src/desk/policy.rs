@@ -11,7 +11,9 @@ use countersign_client::Json;
 use countersign_client::wire::control::CanUseTool;
 use countersign_client::wire::tools::ToolInput;
 use countersign_policy::source::{self, Trust};
-use countersign_policy::{Call, Effect, Place, Policy, Profile, Rule, Verdict, suggest};
+use countersign_policy::{
+    Call, Effect, Explanation, Place, Policy, Profile, Rule, Verdict, suggest,
+};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -226,6 +228,13 @@ impl Desk {
         }
     }
 
+    /// What it would say about a call, part by part, and what would change that.
+    pub fn explain(&mut self, call: &Call, now: u64) -> Explanation {
+        self.refresh(now);
+        self.policy.profile = self.profile(now);
+        self.policy.explain(call, &self.place(), timestamp(now))
+    }
+
     /// These hold from now on, beside the others.
     pub fn add_rules(&mut self, rules: Vec<KeptRule>) {
         self.kept.extend(rules);
@@ -335,7 +344,8 @@ impl Desk {
             )
         });
         let of_files = self.files.loaded.add_dirs.iter();
-        self.add_dirs = of_files.chain(&self.grounds.add_dirs).cloned().collect();
+        let of_person = self.grounds.add_dirs.iter().chain(&self.grounds.uploads);
+        self.add_dirs = of_files.chain(of_person).cloned().collect();
     }
 
     fn rule(&self, kept: &KeptRule) -> Result<Rule, DeskError> {

@@ -138,6 +138,18 @@ fn options(host: &HostSettings, watching: &Watching) -> Claude {
     watching.hooked(claude)
 }
 
+/// Whether an agent can be set up so in this folder, as far as that shows before one is started.
+///
+/// # Errors
+/// What makes no sense.
+pub(crate) fn check(setup: &Setup, cwd: &Path, host: &HostSettings) -> Result<(), DeskError> {
+    environment::check_variables(&setup.env)?;
+    for (name, server) in &setup.mcp_servers {
+        server_of(name, server)?;
+    }
+    grounds::Grounds::of(setup, cwd, None, host).map(drop)
+}
+
 fn command<'a>(setup: &'a Setup, host: &'a HostSettings) -> &'a [String] {
     match setup.claude.is_empty() {
         true => &host.claude,
@@ -204,6 +216,36 @@ fn server_of(name: &str, server: &Value) -> Result<McpServerConfig, DeskError> {
     match serde_json::from_value(server.clone()) {
         Ok(McpServerConfig::Sdk(_)) => Err(bad("no server runs in this host".to_owned())),
         Ok(config) => Ok(config),
-        Err(error) => Err(bad(error.to_string())),
+        Err(error) => Err(bad(without_values(&error.to_string()))),
+    }
+}
+
+/// What a reader says of a value that does not fit, without the value: it may be a key.
+fn without_values(said: &str) -> String {
+    match (said.find('"'), said.rfind('"')) {
+        (Some(from), Some(to)) if from < to => {
+            format!("{}[masked]{}", &said[..from], &said[to + 1..])
+        }
+        _ => said.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_cannot_be_read_does_not_show_what_was_written_there() {
+        let key = concat!("not-a-", "real-key");
+        for server in [
+            json!({"command": "x", "env": key}),
+            json!({"command": "x", "env": {"KEY": [key]}}),
+            json!({"command": "x", "args": key}),
+            json!({"type": "http", "url": "https://x", "headers": key}),
+            json!(key),
+        ] {
+            let said = server_of("calc", &server).unwrap_err().to_string();
+            assert!(said.contains("calc") && !said.contains(key), "{said}");
+        }
     }
 }

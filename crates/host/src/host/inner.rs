@@ -5,13 +5,16 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use countersign_client::history::Transcripts;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::control::approval::Life;
 use crate::control::{
-    ApprovalId, Cmd, Command, ControlError, Happened, Receipt, Result, SessionId, now,
+    ApprovalId, Cmd, Command, ControlError, Happened, Receipt, Result, SessionId, SessionView,
+    State, now,
 };
 use crate::desk::{self};
 use crate::live::{self, Mailbox, Order};
@@ -22,19 +25,55 @@ use crate::store::{approvals, events, sessions};
 use super::view::{approval_view, view};
 use super::{Inner, locked};
 
+/// After so long an agent that could not make room is asked again.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
+
 impl Inner {
     /// The way to the actor of a session, which is there from now on.
-    fn mailbox(self: &Arc<Self>, id: SessionId) -> Mailbox {
+    pub(super) fn mailbox(self: &Arc<Self>, id: SessionId) -> Mailbox {
         let mut actors = locked(&self.actors);
         let known = actors.get(&id).filter(|mailbox| !mailbox.is_closed());
         match known {
             Some(mailbox) => mailbox.clone(),
+            // Nobody reads it.
+            None if self.is_closed() => mpsc::channel(1).0,
             None => {
                 let mailbox = live::spawn(self, id);
                 actors.insert(id, mailbox.clone());
                 mailbox
             }
         }
+    }
+
+    /// The host ends: no actor begins from now on. Gives the ways to those that are there.
+    pub(super) fn end(&self) -> Vec<Mailbox> {
+        let mut actors = locked(&self.actors);
+        self.is_closed.store(true, Ordering::Release);
+        self.care.wake();
+        actors.drain().map(|(_, mailbox)| mailbox).collect()
+    }
+
+    /// Whether the host ends.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
+    }
+
+    /// How a session stands that cannot be stored at the moment; none if it is.
+    pub(crate) fn set_unstored(&self, id: SessionId, stands: Option<(State, String)>) {
+        let mut unstored = locked(&self.unstored);
+        match stands {
+            Some(stands) => drop(unstored.insert(id, stands)),
+            None => drop(unstored.remove(&id)),
+        }
+    }
+
+    /// A session as it stands, also where that cannot be stored: a full disk is told as one.
+    pub(super) fn as_it_stands(&self, mut view: SessionView) -> SessionView {
+        if let Some((state, reason)) = locked(&self.unstored).get(&view.id) {
+            view.state.clone_from(state);
+            view.reason.clone_from(reason);
+        }
+        view
     }
 
     /// An actor that cannot begin is not kept.
@@ -57,7 +96,14 @@ impl Inner {
 
     /// Has a session looked after.
     pub(crate) async fn look_after(self: &Arc<Self>, id: SessionId) {
-        let _ = self.mailbox(id).send(Order::Look).await;
+        drop(self.look_at(id).await);
+    }
+
+    /// Has a session looked after. What is given back is told, or ends, when it has asked for what it wants.
+    pub(crate) async fn look_at(self: &Arc<Self>, id: SessionId) -> oneshot::Receiver<()> {
+        let (done, looked) = oneshot::channel();
+        let _ = self.mailbox(id).send(Order::Look { done }).await;
+        looked
     }
 
     pub(super) async fn tell(
@@ -94,8 +140,8 @@ impl Inner {
     }
 
     /// Asks for room. If there is none, the agent that has been idle for longest is asked to sleep.
-    pub(crate) fn ask_for_room(self: &Arc<Self>, id: SessionId) -> bool {
-        let is_in = locked(&self.room).ask(id);
+    pub(crate) fn ask_for_room(self: &Arc<Self>, id: SessionId, since: u64) -> bool {
+        let is_in = locked(&self.room).ask(id, since);
         if !is_in {
             self.make_room();
         }
@@ -116,6 +162,18 @@ impl Inner {
     pub(crate) fn stays(self: &Arc<Self>, id: SessionId) {
         locked(&self.room).stays(id);
         self.make_room();
+    }
+
+    /// What runs below its agent keeps a session awake. Nothing tells when that ends, so it is asked again in a while.
+    pub(crate) fn stays_for_now(self: &Arc<Self>, id: SessionId) {
+        self.stays(id);
+        let host = Arc::downgrade(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(ASK_AGAIN).await;
+            if let Some(inner) = host.upgrade() {
+                inner.stands(id);
+            }
+        });
     }
 
     /// Asks those who have been idle for longest, as many as wait.
@@ -183,8 +241,13 @@ impl Inner {
 
     /// What an actor stored, for whoever is to be told outside of this machine.
     pub(crate) fn notify(self: &Arc<Self>, work: live::Work) {
-        if self.settings.targets.is_empty() {
+        if self.notifier.is_idle() {
             return;
+        }
+        for (approval, life, _) in &work.lives {
+            if *life != Life::Open {
+                self.notifier.settled(*approval);
+            }
         }
         let is_open = |row: &&approvals::ApprovalRow| row.life == Life::Open;
         let asked: Vec<ApprovalId> = work
@@ -206,11 +269,15 @@ impl Inner {
                     .map(|id| approval_view(it, approvals::get(it, id)?));
                 Ok((session, views.collect::<std::result::Result<Vec<_>, _>>()?))
             });
-            let (session, approvals) = match found.await {
+            let (mut session, mut approvals) = match found.await {
                 Ok(found) => found,
                 Err(error) => return tracing::warn!(%error, "nobody can be told"),
             };
-            for approval in &approvals {
+            let mask = &inner.settings.mask;
+            mask.session(&mut session);
+            approvals.iter_mut().for_each(|one| mask.question(one));
+            // Decided meanwhile: nobody is needed any more.
+            for approval in approvals.iter().filter(|one| one.life == Life::Open) {
                 inner.notifier.tell(&Event::asked(&session, approval));
             }
             if let Some(event) = work.was.and_then(|was| Event::turned(&was, &session)) {

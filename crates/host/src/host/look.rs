@@ -2,36 +2,51 @@
 //!
 //! Owns the implementation of [`Control`]. Every answer is one look at the database or at a journal.
 
-use std::sync::Arc;
-
 use countersign_transcript::pages::{Every, Pages};
 use countersign_transcript::{Entry, EntryId, Totals};
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
 
+use crate::control::approval::Life;
 use crate::control::{
     Above, ApprovalFilter, ApprovalId, ApprovalView, Cmd, Command, Control, ControlError, Followed,
     Found, HostEvent, Page, PlanVersion, Queued, Receipt, Result, SessionFilter, SessionId,
-    SessionView, Usage,
+    SessionView, State, Told, Usage, Vitals,
 };
 use crate::follow::{self};
+use crate::pull::Pulled;
 use crate::store::shelf::StoredShelf;
-use crate::store::{approvals, events, plans, queue, search, sessions, usage};
+use crate::store::{approvals, events, page, plans, queue, search, sessions, usage, vitals};
+
+use crate::upserts::Teller;
 
 use super::view::{approval_view, view};
-use super::{Host, locked};
+use super::{Host, gate};
 
 impl Control for Host {
+    fn vitals(&self) -> BoxFuture<'_, Result<Vitals>> {
+        Box::pin(async move {
+            let mut vitals = self.inner.store.read(vitals::read).await?;
+            let written = self.inner.store.counts();
+            vitals.records = self.inner.levels.records();
+            vitals.transactions = written.transactions;
+            vitals.writes_waiting = written.waiting;
+            Ok(vitals)
+        })
+    }
+
     fn execute(&self, cmd: Cmd, command: Command) -> BoxFuture<'_, Result<Receipt>> {
         Box::pin(self.execute(cmd, command))
     }
 
     fn sessions(&self, filter: SessionFilter) -> BoxFuture<'_, Result<Page<SessionView>>> {
         Box::pin(async move {
+            known(&filter.states, &State::NAMES, "state")?;
             let page = self.inner.store.read(move |it| sessions::list(it, &filter));
             let page = page.await?;
+            let items = page.items.into_iter().map(view);
             Ok(Page {
-                items: page.items.into_iter().map(view).collect(),
+                items: items.map(|view| self.inner.as_it_stands(view)).collect(),
                 next: page.next,
             })
         })
@@ -44,7 +59,7 @@ impl Control for Host {
                 .store
                 .read(move |it| sessions::listed(it, id))
                 .await?;
-            Ok(view(listed))
+            Ok(self.inner.as_it_stands(view(listed)))
         })
     }
 
@@ -60,6 +75,7 @@ impl Control for Host {
 
     fn approvals(&self, filter: ApprovalFilter) -> BoxFuture<'_, Result<Page<ApprovalView>>> {
         Box::pin(async move {
+            known(&filter.life, &Life::NAMES, "part of an approval's life")?;
             let page = self.inner.store.read(move |it| {
                 let page = approvals::list(it, &filter)?;
                 let views = page.items.into_iter().map(|row| approval_view(it, row));
@@ -86,13 +102,18 @@ impl Control for Host {
         Box::pin(async move {
             let rows = self.inner.store.read(move |it| {
                 sessions::get(it, id)?;
-                plans::list(it, id)
+                Ok((plans::list(it, id)?, plans::presented(it, id)?))
             });
+            let (rows, presented) = rows.await?;
             let mut versions: Vec<PlanVersion> = Vec::new();
-            for row in rows.await? {
+            for row in rows {
                 let last = versions.last().map(|last| last.text.clone());
+                let again = presented.iter().filter(|(number, approval)| {
+                    *number == row.number && Some(*approval) != row.approval
+                });
                 versions.push(PlanVersion {
                     approval: row.approval,
+                    asked_again: again.map(|(_, approval)| *approval).collect(),
                     number: row.number,
                     at: row.at,
                     by: row.by,
@@ -114,12 +135,34 @@ impl Control for Host {
         Box::pin(self.transcript_page(id, before, most))
     }
 
+    fn transcript_follow(
+        &self,
+        id: SessionId,
+        after: Option<String>,
+    ) -> BoxFuture<'_, Result<BoxStream<'static, Result<Told>>>> {
+        Box::pin(async move {
+            self.inner
+                .store
+                .read(move |it| sessions::get(it, id).map(drop))
+                .await?;
+            let after = after.as_deref().map(follow::cursor).transpose()?;
+            let dir = self.inner.folders.session(id);
+            let store = self.inner.store.clone();
+            let levels = self.inner.levels.watch(id);
+            let teller = Teller::new(id, dir, store, levels, after);
+            Ok(Box::pin(Pulled::new(teller)) as BoxStream<'static, _>)
+        })
+    }
+
     fn totals(&self, id: SessionId) -> BoxFuture<'_, Result<Totals>> {
         Box::pin(async move {
             Ok(self
                 .inner
                 .store
-                .read(move |it| usage::totals(it, id))
+                .read(move |it| {
+                    sessions::get(it, id)?;
+                    usage::totals(it, id)
+                })
                 .await?)
         })
     }
@@ -164,6 +207,10 @@ impl Control for Host {
         })
     }
 
+    fn last_event(&self) -> BoxFuture<'_, Result<u64>> {
+        Box::pin(async move { Ok(self.inner.store.read(events::last).await?) })
+    }
+
     fn events(&self, after: Option<u64>) -> BoxFuture<'_, Result<BoxStream<'static, HostEvent>>> {
         Box::pin(async move {
             let news = self.inner.news.subscribe();
@@ -177,11 +224,12 @@ impl Control for Host {
 
     fn search(&self, words: String, most: usize) -> BoxFuture<'_, Result<Vec<Found>>> {
         Box::pin(async move {
-            let found = self
-                .inner
-                .store
-                .read(move |it| search::search(it, &words, most, None));
-            Ok(found.await?.items)
+            let mask = self.inner.settings.mask.clone();
+            let found = self.inner.store.read(move |it| {
+                let found = search::search(it, &words, most, None)?;
+                search::without_secrets(it, &words, found.items, &mask)
+            });
+            Ok(found.await?)
         })
     }
 
@@ -208,18 +256,33 @@ impl Control for Host {
     }
 }
 
+/// Whether these words are among those that there are: a filter with any other one would find nothing, for ever.
+fn known<'a>(
+    words: impl IntoIterator<Item = &'a String>,
+    names: &[&str],
+    what: &str,
+) -> Result<()> {
+    let unknown = words
+        .into_iter()
+        .find(|word| !names.contains(&word.as_str()));
+    match unknown {
+        Some(word) => Err(ControlError::invalid(format!(
+            "`{word}` is no {what}: {}",
+            names.join(", ")
+        ))),
+        None => Ok(()),
+    }
+}
+
 impl Host {
-    async fn transcript_page(
+    pub(super) async fn transcript_page(
         &self,
         id: SessionId,
         before: Option<EntryId>,
         most: usize,
     ) -> Result<Above<Entry>> {
-        let gate = {
-            let mut pages = locked(&self.inner.pages);
-            pages.retain(|_, gate| Arc::strong_count(gate) > 1);
-            Arc::clone(pages.entry(id).or_default())
-        };
+        let most = page::size(most);
+        let gate = gate(&self.inner.pages, id);
         let _one = gate.lock().await;
         self.inner
             .store

@@ -5,6 +5,7 @@
 use crate::approval::{Agent, Asked, Marks};
 use crate::control::approval::{Card, Kind, Life};
 use crate::control::{ApprovalView, SessionView};
+use crate::live::Context;
 use crate::store::sessions::{Listed, SessionRow};
 use crate::store::{Connection, StoreError, approvals, plans, sessions};
 
@@ -31,6 +32,7 @@ pub(super) fn view(listed: Listed) -> SessionView {
         open_approvals,
         queued,
         queue_held: row.queue_held,
+        context_percent: Context::percent_in(&row.core),
         cost_usd: row.cost_usd,
         budget_usd: row.setup.budget_usd,
         created: row.created,
@@ -108,5 +110,6 @@ fn card(
         false => Agent::Gone,
     };
     let version = session.version.as_ref().and_then(|it| it.parse().ok());
-    Ok(Some(crate::plan::card(&asked, version, agent, None)))
+    let context = Context::percent_in(&session.core).map(f64::from);
+    Ok(Some(crate::plan::card(&asked, version, agent, context)))
 }

@@ -14,6 +14,7 @@ use countersign_client::history::{
     HistoryError, ListOptions, SessionInfo, SessionUuid, Transcripts,
 };
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::control::ControlError;
 
@@ -21,11 +22,12 @@ pub use running::Sign;
 pub use world::{Record, Terminal, World};
 
 /// A conversation that can be imported.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Importable {
     /// Its id in the CLI.
     pub conversation: String,
     /// The folder it was begun in.
+    #[schema(value_type = String)]
     pub cwd: PathBuf,
     /// The best title there is; may be empty.
     pub title: String,

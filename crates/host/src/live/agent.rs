@@ -4,7 +4,9 @@
 //! of it writes nothing to the agent.
 
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use countersign_client::{Handle, Question, Questions};
 use countersign_journal::Tail;
@@ -37,6 +39,16 @@ pub(crate) enum News {
     Over(Over),
 }
 
+/// Has a request written now, in its place among everything that is said to the agent: its first step is made here. What
+/// comes of it is waited for elsewhere, so that a CLI that does not answer holds up nobody.
+pub(crate) async fn say(asking: impl Future<Output = ()> + Send + 'static) {
+    let mut asking = Box::pin(asking);
+    let step = poll_fn(|context| Poll::Ready(asking.as_mut().poll(context)));
+    if step.await.is_pending() {
+        tokio::spawn(asking);
+    }
+}
+
 impl Agent {
     pub(crate) fn of(kept: Kept) -> Self {
         let standing = kept.attachment.standing();
@@ -50,6 +62,20 @@ impl Agent {
             tail: kept.attachment.tail(),
             paused: kept.attachment.paused(),
             attachment: kept.attachment,
+        }
+    }
+
+    /// A question came that can be answered. What the CLI no longer wants to know is let go of.
+    pub(crate) fn asks(&mut self, question: Question) {
+        self.asked
+            .retain(|_, question| !question.responder().interest().is_withdrawn());
+        match question {
+            // Nobody here knows what it is about, and the CLI would wait for ever.
+            Question::Other(other) => other.into_responder().refuse(),
+            question => {
+                let name = question.responder().request_id().to_owned();
+                self.asked.insert(name, question);
+            }
         }
     }
 
@@ -81,5 +107,31 @@ impl Agent {
                 over = self.attachment.ended() => return News::Over(over),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    #[tokio::test]
+    async fn what_is_said_is_written_before_whatever_is_said_next() {
+        let written: Arc<Mutex<Vec<u32>>> = Arc::default();
+        let (answered, answer) = tokio::sync::oneshot::channel::<()>();
+        let (done, is_done) = tokio::sync::oneshot::channel::<()>();
+        let log = Arc::clone(&written);
+        say(async move {
+            log.lock().unwrap().push(1);
+            let _ = answer.await;
+            let _ = done.send(());
+        })
+        .await;
+        assert_eq!(*written.lock().unwrap(), [1], "nothing was waited for");
+        let log = Arc::clone(&written);
+        say(async move { log.lock().unwrap().push(2) }).await;
+        assert_eq!(*written.lock().unwrap(), [1, 2]);
+        answered.send(()).unwrap();
+        is_done.await.unwrap();
     }
 }

@@ -8,16 +8,18 @@ use countersign_client::Json;
 use countersign_client::options::Version;
 use serde_json::{Value, json};
 
-use super::Actor;
 use super::cycle::BY_RULE;
 use super::decide::Case;
-use crate::approval::{self, Answer, Asked, Consequence, Event, GiveError};
+use super::{Actor, Held};
+use crate::approval::{self, Answer, Asked, Consequence, GiveError};
 use crate::control::approval::{Decided, Life};
-use crate::control::{ApprovalId, ControlError, Digest, Mode, Result, now};
+use crate::control::{ApprovalId, ControlError, Mode, Result, now};
 use crate::desk::Because;
-use crate::session::{Fact, Input};
 use crate::store::approvals::ApprovalRow;
 use crate::store::{Connection, Durability, approvals, plans};
+
+/// A text in a note is no longer than this: a keeper does not take a note of any length, nor the answer it belongs to.
+const LONGEST: usize = 64 << 10;
 
 /// Who decides when nobody has.
 const EXPIRED: &str = "expired";
@@ -31,33 +33,63 @@ pub(crate) struct AtEnd {
 /// An answer that is decided and not given.
 #[derive(Debug, Clone)]
 pub(crate) struct ToAnswer {
+    /// The question that was decided: another one may come under its name.
+    approval: ApprovalId,
     answer: Answer,
     note: Value,
 }
 
 impl ToAnswer {
     /// What a rule decided.
-    pub(super) fn by_rule(answer: Answer, because: &Because, digest: &Digest) -> Self {
+    pub(super) fn by_rule(answer: Answer, because: &Because, row: &ApprovalRow) -> Self {
         let decision = serde_json::to_value(because).unwrap_or_default();
         Self {
+            approval: row.id,
             answer,
             note: json!({
-                "by": BY_RULE, "why": because.text, "client": "host", "digest": digest,
+                "by": BY_RULE, "why": because.text, "client": "host", "digest": row.digest,
                 "decision": decision,
             }),
         }
     }
 
     /// What was stored.
-    pub(super) fn decided(answer: Answer, decided: &Decided, digest: &Digest) -> Self {
+    pub(super) fn decided(answer: Answer, decided: &Decided, row: &ApprovalRow) -> Self {
         Self {
+            approval: row.id,
             answer,
             note: json!({
-                "by": decided.by, "why": decided.why, "client": decided.client, "digest": digest,
-                "decision": decided.decision,
+                "by": decided.by, "why": cut(&decided.why), "client": decided.client, "digest": row.digest,
+                "decision": in_short(&decided.decision),
             }),
         }
     }
+}
+
+/// A decision as it stands in a note. A long one, as with images, is stored whole in the database alone.
+fn in_short(decision: &Value) -> Value {
+    let length = decision.to_string().len();
+    if length <= LONGEST {
+        return decision.clone();
+    }
+    let mut short = json!({"cut": length});
+    for field in ["decision", "choice", "mode"] {
+        if let Some(said) = decision
+            .get(field)
+            .filter(|said| said.to_string().len() < 100)
+        {
+            short[field] = said.clone();
+        }
+    }
+    short
+}
+
+fn cut(text: &str) -> &str {
+    let mut end = text.len().min(LONGEST);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 impl Actor {
@@ -67,35 +99,32 @@ impl Actor {
             return;
         };
         let book = &self.projection.book;
-        // What the journal says is over needs no answer.
-        self.to_answer.retain(|name, _| book.get(name).is_some());
+        // What the journal says is over needs no answer, and another question of its name is another question.
+        let is_asked = |held: &Held, it: &ToAnswer| held.id == it.approval;
+        self.to_answer
+            .retain(|name, it| book.get(name).is_some_and(|held| is_asked(held, it)));
         let ready: Vec<String> = self
             .to_answer
             .keys()
             .filter(|name| agent.asked.contains_key(*name))
             .cloned()
             .collect();
-        let mut not_open = Vec::new();
         for name in ready {
             let (Some(to_answer), Some(question)) =
                 (self.to_answer.remove(&name), agent.asked.remove(&name))
             else {
                 continue;
             };
-            match to_answer.answer.give(question, Json::from(to_answer.note)) {
+            let note = Json::from(to_answer.note.clone());
+            match to_answer.answer.give(question, note) {
                 Ok(()) => crate::points::passed("answer handed in"),
-                Err(GiveError::Withdrawn) => not_open.push(name),
+                // It was taken back, as the journal will tell; or the way to the agent is gone, and the next one gets it.
+                Err(GiveError::Withdrawn) => {
+                    self.to_answer.insert(name, to_answer);
+                }
                 Err(error) => {
                     tracing::warn!(session = %self.id, name, %error, "an answer was not given")
                 }
-            }
-        }
-        for name in not_open {
-            self.step(Input::Fact(Fact::Withdrawn {
-                request_id: name.clone(),
-            }));
-            for step in self.projection.book.happened(&name, Event::NotOpen) {
-                self.moved(step);
             }
         }
     }
@@ -178,12 +207,9 @@ impl Actor {
             .await?;
         let line = self.question_line(&row)?;
         let asked = approval::asked(&line).ok_or_else(|| ControlError::not_now("unreadable"))?;
-        let minutes = self
-            .inner
-            .settings
-            .expiry
-            .unwrap_or_default()
-            .div_ceil(60_000_000);
+        // As it was when it was asked: the setting may have changed since.
+        let lasted = row.expires.unwrap_or(at).saturating_sub(row.asked);
+        let minutes = lasted.div_ceil(60_000_000);
         let consequence = approval::expired(&asked, minutes, &self.known(&row, at));
         let decided = Decided {
             effect: consequence.effect,
@@ -209,6 +235,47 @@ impl Actor {
         Ok(())
     }
 
+    /// The way to the agent was gone and is there again: what was handed in and does not stand in the journal was lost with
+    /// it, and goes again. What a rule decided is judged again.
+    pub(super) async fn take_up_again(&mut self) {
+        let session = self.id;
+        let rows = self
+            .inner
+            .store
+            .read(move |it| approvals::unsettled(it, session));
+        let rows = match rows.await {
+            Ok(rows) => rows,
+            Err(error) => return tracing::warn!(%session, %error, "decisions cannot be looked up"),
+        };
+        for row in rows {
+            let held = self.projection.book.get_mut(&row.request_id);
+            let held = held.filter(|held| held.id == row.id && held.life == Life::Decided);
+            let (Some(held), false) = (held, self.to_answer.contains_key(&row.request_id)) else {
+                continue;
+            };
+            let stored = row
+                .answer
+                .clone()
+                .map(serde_json::from_value::<Consequence>);
+            match (stored, &row.decided) {
+                (Some(Ok(consequence)), Some(decided)) => {
+                    let Some(answer) = consequence.answer else {
+                        continue;
+                    };
+                    let to_answer = ToAnswer::decided(answer, decided, &row);
+                    self.to_answer.insert(row.request_id.clone(), to_answer);
+                }
+                (Some(Err(error)), _) => {
+                    tracing::warn!(%session, id = %row.id, %error, "a stored answer cannot be read");
+                }
+                _ => {
+                    held.life = Life::Open;
+                    self.undecided.push(row);
+                }
+            }
+        }
+    }
+
     /// Decisions that were stored and did not reach the agent go now; or what they lead to without one.
     pub(super) fn take_up(&mut self, rows: &[ApprovalRow]) {
         let is_due = |row: &&ApprovalRow| matches!(row.life, Life::Decided | Life::Written);
@@ -225,7 +292,7 @@ impl Actor {
                     .push((row.request_id.clone(), consequence.after));
             }
             if let (Some(answer), Life::Decided) = (consequence.answer, &row.life) {
-                let to_answer = ToAnswer::decided(answer, decided, &row.digest);
+                let to_answer = ToAnswer::decided(answer, decided, row);
                 self.to_answer.insert(row.request_id.clone(), to_answer);
             }
         }
@@ -240,4 +307,25 @@ pub(super) async fn plans_of(
 ) -> Option<String> {
     let plan = store.read(move |it| plans::of_approval(it, session, approval));
     plan.await.ok().flatten().map(|plan| plan.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_decision_stands_in_its_note_in_short() {
+        let short = json!({"decision": "deny", "message": "no"});
+        assert_eq!(in_short(&short), short);
+        let long =
+            json!({"decision": "plan", "choice": "keep-planning", "images": ["x".repeat(2 << 20)]});
+        let said = in_short(&long);
+        assert_eq!(
+            (&said["choice"], &said["images"]),
+            (&json!("keep-planning"), &Value::Null)
+        );
+        assert!(said.to_string().len() < 1_000, "{said}");
+        let word = "é".repeat(LONGEST);
+        assert!(cut(&word).len() <= LONGEST && cut("no") == "no");
+    }
 }

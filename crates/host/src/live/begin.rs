@@ -13,7 +13,7 @@ use countersign_keeper::protocol::Standing;
 
 use super::Actor;
 use crate::control::{ControlError, Mode, Result, SessionId, now};
-use crate::desk::{self, Conversation, Desk, Grounds, KeptRule, Reach, Starting, Watching};
+use crate::desk::{self, Conversation, Desk, Grounds, KeptRule, Starting, Watching};
 use crate::host::Inner;
 use crate::money;
 use crate::session::{Begin, Input};
@@ -24,21 +24,15 @@ use crate::store::{Durability, rules, sessions};
 /// What came of a start or an attachment.
 pub(crate) enum Begun {
     /// An agent is there.
-    There {
-        kept: Box<KeptAgent>,
-        desk: Box<Desk>,
-        watching: Watching,
-        /// What ran below it before it got a message, if this host started it.
-        servers: Option<Vec<u32>>,
-        /// What is not as it was asked for, in words.
-        amiss: Vec<String>,
-    },
+    There(Box<There>),
     /// It did not come up.
     Failed {
         generation: u32,
         why: String,
         fix: Option<String>,
         trap: Option<Begin>,
+        /// It said nothing and was ended for that.
+        is_silent: bool,
     },
     /// Nobody is there to attach to: look again.
     Nobody {
@@ -46,6 +40,17 @@ pub(crate) enum Begun {
         /// Somebody is, and does not want us.
         is_refused: bool,
     },
+}
+
+/// An agent, and what belongs to it.
+pub(crate) struct There {
+    pub(super) kept: KeptAgent,
+    pub(super) desk: Desk,
+    pub(super) watching: Watching,
+    /// What ran below it before it got a message, if this host started it.
+    pub(super) servers: Option<Vec<u32>>,
+    /// What is not as it was asked for, in words.
+    pub(super) amiss: Vec<String>,
 }
 
 /// A session that goes on from another one in a fresh conversation.
@@ -77,6 +82,7 @@ impl Actor {
             copy_of.as_deref(),
             &self.inner.settings.agents,
         )?;
+        let grounds = grounds.with_uploads(self.inner.upload_folders(&self.row).await?);
         let rules = self.kept_rules(&grounds).await?;
         Ok(Desk::open(grounds, rules, mode, now()))
     }
@@ -90,26 +96,7 @@ impl Actor {
             .store
             .read(move |it| rules::holding(it, session, name.as_deref(), at))
             .await?;
-        let kept = |row: rules::RuleRow| {
-            let rule = row.rule;
-            KeptRule {
-                effect: match rule.effect {
-                    crate::control::approval::Effect::Allow => countersign_policy::Effect::Allow,
-                    crate::control::approval::Effect::Deny => countersign_policy::Effect::Deny,
-                },
-                text: rule.rule,
-                reach: match rule.scope {
-                    crate::control::approval::Scope::Session => Reach::Session,
-                    crate::control::approval::Scope::Repository => {
-                        Reach::Repository(rule.repository.map_or(repository.clone(), Into::into))
-                    }
-                    crate::control::approval::Scope::Always => Reach::Always,
-                },
-                expires: rule.expires,
-                note: None,
-            }
-        };
-        Ok(rows.into_iter().map(kept).collect())
+        Ok(crate::shelf::kept_rules(rows, &repository))
     }
 
     /// What was decided since the desk was opened holds for it, too.
@@ -128,6 +115,19 @@ impl Actor {
             }
         }
         self.reload_rules().await;
+    }
+
+    /// What a person chose while it came up is told to it before anything else.
+    pub(super) async fn tell_changes(&mut self) {
+        let Some((mode, model)) = self.begun_as.take() else {
+            return;
+        };
+        if self.row.mode.of_cli() != mode.of_cli() {
+            self.set_cli_mode(self.row.mode).await;
+        }
+        if self.row.setup.model != model {
+            self.set_model(self.row.setup.model.clone()).await;
+        }
     }
 
     pub(super) async fn reload_rules(&mut self) {
@@ -177,12 +177,14 @@ impl Actor {
         self.remember_plans(&mut desk).await;
         let (sender, begun) = tokio::sync::oneshot::channel();
         self.begun = Some(begun);
+        self.begun_as = Some((mode, self.row.setup.model.clone()));
         let inner = Arc::clone(&self.inner);
         let row = self.row.clone();
-        tokio::spawn(async move {
+        let starting = tokio::spawn(async move {
             let begun = start(&inner, row, desk, &conversation, generation).await;
             let _ = sender.send(begun);
         });
+        self.beginning = Some(starting.abort_handle());
         Ok(())
     }
 
@@ -248,11 +250,12 @@ async fn start(
     conversation: &Conversation,
     generation: u32,
 ) -> Begun {
-    let failed = |why: String, trap| Begun::Failed {
+    let failed = |why: String, trap, is_silent| Begun::Failed {
         generation,
         why,
         fix: None,
         trap,
+        is_silent,
     };
     let host = &inner.settings.agents;
     let mut setup = row.setup.clone();
@@ -261,17 +264,47 @@ async fn start(
         .budget_usd
         .map(|budget| money::budget::backstop(budget, row.cost_usd) / 2.0);
     let starting = desk::start(&desk, &setup, conversation, host, now()).await;
-    let starting = match starting {
-        Ok(starting) => starting,
-        Err(error) => return failed(error.to_string(), None),
-    };
     let Starting {
         claude,
         watching,
         wanted,
         ..
-    } = starting;
-    let launch = Launch {
+    } = match starting {
+        Ok(starting) => starting,
+        Err(error) => return failed(error.to_string(), None, false),
+    };
+    let launch = launch(inner, &row, generation, watching.has_hook());
+    let keeper = inner.settings.keeper.clone();
+    let boxed = |standing: &Standing| outbox_of(inner, row.id, standing);
+    let kept = match attach::launch(claude, keeper, &launch, boxed).await {
+        Ok(kept) => kept,
+        Err(error) => {
+            let trap = trap_of(&error, &launch.dir, generation);
+            let is_silent = matches!(
+                error,
+                AttachError::Client(ClientError::HandshakeTimedOut { .. })
+            );
+            return failed(error.to_string(), trap, is_silent);
+        }
+    };
+    crate::points::passed("agent launched");
+    let amiss = match desk::put_in_force(&kept.session.handle, &wanted).await {
+        Ok(found) => found.unmet.iter().map(ToString::to_string).collect(),
+        Err(error) => return failed(error.to_string(), None, false),
+    };
+    let standing = kept.attachment.status().await.ok();
+    let servers = standing.map(|it| it.children.iter().map(|child| child.pid).collect());
+    Begun::There(Box::new(There {
+        kept,
+        desk,
+        watching,
+        servers,
+        amiss,
+    }))
+}
+
+fn launch(inner: &Inner, row: &SessionRow, generation: u32, has_hooks: bool) -> Launch {
+    Launch {
         session: row.id.to_string(),
         generation,
         dir: inner.folders.session(row.id),
@@ -279,30 +312,7 @@ async fn start(
         token: row.token.clone(),
         epoch: inner.epoch,
         graces: inner.settings.graces,
-        has_hooks: watching.has_hook(),
-    };
-    let keeper = inner.settings.keeper.clone();
-    let boxed = |standing: &Standing| outbox_of(inner, row.id, standing);
-    let kept = match attach::launch(claude, keeper, &launch, boxed).await {
-        Ok(kept) => kept,
-        Err(error) => {
-            let trap = trap_of(&error, &launch.dir, generation);
-            return failed(error.to_string(), trap);
-        }
-    };
-    crate::points::passed("agent launched");
-    let amiss = match desk::put_in_force(&kept.session.handle, &wanted).await {
-        Ok(found) => found.unmet.iter().map(ToString::to_string).collect(),
-        Err(error) => return failed(error.to_string(), None),
-    };
-    let standing = kept.attachment.status().await.ok();
-    let servers = standing.map(|it| it.children.iter().map(|child| child.pid).collect());
-    Begun::There {
-        kept: Box::new(kept),
-        desk: Box::new(desk),
-        watching,
-        servers,
-        amiss,
+        has_hooks,
     }
 }
 

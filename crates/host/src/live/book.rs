@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_journal::{KeeperEvent, Kind, Note, Record};
+use countersign_journal::{Cursor, KeeperEvent, Kind, Note, Record};
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::approval::{Asked, Event, Evidence, Stage, asked, evidence, step};
 use crate::control::approval::{Decided, Effect, Kind as Asking, Life};
 use crate::control::{ApprovalId, SessionId};
+use crate::store::approvals::ApprovalRow;
 
 /// So many approvals are followed at once. Beyond it, the oldest answered one is let go of as *unknown*.
 const MOST: usize = 4096;
@@ -31,6 +32,26 @@ pub(crate) struct Held {
     pub(crate) effect: Option<Effect>,
     /// It was laid before a person.
     pub(crate) is_for_person: bool,
+}
+
+impl Held {
+    /// As its row has it.
+    pub(crate) fn stored(row: &ApprovalRow) -> Self {
+        Self {
+            id: row.id,
+            seq: row.seq,
+            kind: row.kind,
+            tool_use_id: row.tool_use_id.clone(),
+            agent_id: row.path.last().and_then(|asker| asker.agent_id.clone()),
+            // A rule's decision counts when the journal has it.
+            life: match row.is_decided_by_rule() {
+                true => Life::Open,
+                false => row.life.clone(),
+            },
+            effect: row.decided.as_ref().map(|decided| decided.effect),
+            is_for_person: row.life == Life::Open,
+        }
+    }
 }
 
 /// What a record changed.
@@ -129,6 +150,16 @@ impl Book {
         moves
     }
 
+    /// The records behind this one are gone: so is what they asked.
+    pub(crate) fn cut(&mut self, to: Cursor) {
+        match to.generation < self.generation {
+            true => self.held.clear(),
+            false => self.held.retain(|_, held| held.seq <= to.seq),
+        }
+        self.generation = to.generation;
+        self.note = None;
+    }
+
     /// Takes one record.
     pub(crate) fn take(&mut self, generation: u32, record: &Record<'_>) -> Vec<Move> {
         let mut moves = Vec::new();
@@ -164,6 +195,11 @@ impl Book {
             return;
         };
         let id = ApprovalId::of(self.session, self.generation, record.seq, record.at);
+        let name = &asked.request_id;
+        if self.held.get(name).is_some_and(|held| held.id != id) {
+            // Whoever uses a name again has let go of the question before.
+            self.advance(name, Event::Cancelled, None, moves);
+        }
         self.make_room(moves);
         let held = Held {
             id,
@@ -341,4 +377,44 @@ fn is_result(line: &[u8]) -> bool {
 
 fn has(line: &[u8], word: &[u8]) -> bool {
     memmem::find(line, word).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::approval::Withdrawal;
+
+    fn ask(seq: u64, command: &str) -> (u64, String) {
+        let line = serde_json::json!({"type": "control_request", "request_id": "again", "request":
+            {"subtype": "can_use_tool", "tool_name": "Bash", "tool_use_id": "t", "input": {"command": command}}});
+        (seq, line.to_string())
+    }
+
+    fn taken(book: &mut Book, (seq, line): &(u64, String)) -> Vec<Move> {
+        let record = Record {
+            seq: *seq,
+            at: 1,
+            kind: Kind::Agent,
+            payload: line.as_bytes(),
+        };
+        book.take(1, &record)
+    }
+
+    #[test]
+    fn a_name_that_is_used_again_is_another_question_and_the_first_is_over() {
+        let mut book = Book::new(SessionId::new(1, 1), 1, []);
+        let first = ask(5, "ls");
+        taken(&mut book, &first);
+        let id = book.get("again").unwrap().id;
+        // Read again, it is the same one.
+        let moves = taken(&mut book, &first);
+        assert!(matches!(moves[..], [Move::Asked(_)]), "{moves:?}");
+        let moves = taken(&mut book, &ask(6, "rm -r src"));
+        let [Move::Life { id: over, life, .. }, Move::Asked(_)] = &moves[..] else {
+            panic!("{moves:?}");
+        };
+        let why = Withdrawal::Cancelled;
+        assert_eq!((*over, life), (id, &Life::Withdrawn { why }));
+        assert_ne!(book.get("again").unwrap().id, id);
+    }
 }

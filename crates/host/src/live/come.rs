@@ -12,18 +12,18 @@ use countersign_keeper::attach::{self, AttachError, Credentials};
 use countersign_keeper::protocol::{Role, Standing};
 use countersign_keeper::{Found, RecoverError};
 
-use super::{Actor, Agent, Book, Held, Projection};
+use super::{Actor, Agent, Book, Context, Held, Projection};
 use crate::approval::Family;
 use crate::control::approval::Life;
 use crate::control::{ControlError, Result, SessionId, State, now};
 use crate::desk::{self, Starting};
 use crate::host::Inner;
 use crate::plan::Tracker;
-use crate::session::{Begin, Core, Input};
+use crate::session::{Begin, Core, Input, Timing};
 use crate::store::sessions::SessionRow;
 use crate::store::{Connection, Durability, approvals, outbox, queue, sessions};
 
-use super::begin::{Begun, outbox_of};
+use super::begin::{Begun, There, outbox_of};
 
 /// For a keeper that is there to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -38,6 +38,7 @@ struct Kept {
     core: Core,
     family: Family,
     plans: Tracker,
+    context: Context,
 }
 
 impl Actor {
@@ -49,45 +50,22 @@ impl Actor {
             .await?;
         // It is the host that answers then, and that one has ended.
         row.mode = row.mode.for_next_agent();
-        let timing = inner.settings.timing;
-        let kept = match row.core.is_null() {
-            true => Kept {
-                core: Core::new(begin_of(&row), timing, row.created),
-                ..Kept::default()
-            },
-            false => serde_json::from_value(row.core.clone()).map_err(|error| {
-                ControlError::invalid(format!("its state is unreadable: {error}"))
-            })?,
-        };
+        let timing = inner.timing();
         let Kept {
             mut core,
             family,
             plans,
-        } = kept;
+            mut context,
+        } = kept_of(&row, timing)?;
         core.set_timing(timing);
-        let by_rule = |approval: &approvals::ApprovalRow| {
-            approval.life == Life::Decided && approval.answer.is_none()
+        inner.windows.meet(&mut context);
+        // Policy never asks without a reason.
+        let unjudged = |approval: &&approvals::ApprovalRow| {
+            let is_unasked = approval.life == Life::Open && approval.reason.is_empty();
+            approval.is_decided_by_rule() || is_unasked
         };
-        let held = open.iter().map(|approval| {
-            let held = Held {
-                id: approval.id,
-                seq: approval.seq,
-                kind: approval.kind,
-                tool_use_id: approval.tool_use_id.clone(),
-                agent_id: approval
-                    .path
-                    .last()
-                    .and_then(|asker| asker.agent_id.clone()),
-                // A rule's decision counts when the journal has it.
-                life: match by_rule(approval) {
-                    true => Life::Open,
-                    false => approval.life.clone(),
-                },
-                effect: approval.decided.as_ref().map(|decided| decided.effect),
-                is_for_person: approval.life == Life::Open,
-            };
-            (approval.request_id.clone(), held)
-        });
+        let held = open.iter();
+        let held = held.map(|approval| (approval.request_id.clone(), Held::stored(approval)));
         let book = Book::new(id, row.cursor.generation, held);
         let dir = inner.folders.session(id);
         let expiring = open.iter().filter(|row| row.life == Life::Open);
@@ -104,14 +82,17 @@ impl Actor {
             watching: None,
             agent: None,
             begun: None,
+            beginning: None,
+            begun_as: None,
             to_answer: Default::default(),
             at_end: None,
             behind: Vec::new(),
-            undecided: open.iter().filter(|it| by_rule(it)).cloned().collect(),
+            undecided: open.iter().filter(unjudged).cloned().collect(),
             effects: Default::default(),
             expiries,
             unsaved: Default::default(),
             plans,
+            context,
             going: Default::default(),
             servers: None,
             children: None,
@@ -126,23 +107,17 @@ impl Actor {
     pub(super) fn kept(&self) -> serde_json::Value {
         // By reference: what it is made of is not copied.
         serde_json::json!({
-            "core": self.core, "family": self.projection.family, "plans": self.plans,
+            "core": self.core, "family": self.projection.family, "plans": self.plans, "context": self.context,
         })
     }
 
     /// Looks what is there: an agent to attach to, one that has ended, or none.
     pub(super) async fn come_in(&mut self) {
-        let dir = self.inner.folders.session(self.id);
-        let looked = tokio::task::spawn_blocking(move || look(&dir)).await;
         self.step(Input::HostBegan);
-        let found = match looked {
-            Ok(Ok(found)) => found,
-            Ok(Err(error)) => {
-                tracing::warn!(session = %self.id, %error, "a session cannot be recovered");
-                return self.unreachable().await;
-            }
+        let found = match self.look().await {
+            Ok(found) => found,
             Err(error) => {
-                tracing::warn!(session = %self.id, %error, "a session cannot be looked at");
+                tracing::warn!(session = %self.id, %error, "a session cannot be recovered");
                 return self.unreachable().await;
             }
         };
@@ -154,6 +129,7 @@ impl Actor {
             }
             Found::Unreachable(_) => self.unreachable().await,
             Found::Ended { .. } | Found::Lost { .. } | Found::Never => {
+                self.inner.care.due(self.id);
                 self.catch_up().await;
                 self.gone().await;
                 self.plans_without_agent().await;
@@ -183,6 +159,19 @@ impl Actor {
                 self.tell_queue().await;
             }
         }
+    }
+
+    /// Looks who is there, and ends what a keeper left that ended without a word.
+    async fn look(&mut self) -> std::result::Result<Found, RecoverError> {
+        let dir = self.inner.folders.session(self.id);
+        let looked = blocking(move || look(&dir)).await?;
+        if let Found::Lost { .. } = looked {
+            // Before anything is appended: records that a loss of power took are missed only as long as their numbers are.
+            self.catch_up().await;
+            let dir = self.inner.folders.session(self.id);
+            return blocking(move || bury(&dir, looked)).await;
+        }
+        Ok(looked)
     }
 
     /// What was spent while no host looked stands before the next message.
@@ -246,8 +235,9 @@ impl Actor {
         } = desk::attach(&desk, &self.row.setup, host, version, now());
         let (sender, begun) = tokio::sync::oneshot::channel();
         self.begun = Some(begun);
+        self.begun_as = Some((self.row.mode, self.row.setup.model.clone()));
         let (inner, id, token) = (Arc::clone(&self.inner), self.id, self.row.token.clone());
-        tokio::spawn(async move {
+        let attaching = tokio::spawn(async move {
             let dir = inner.folders.session(id);
             let who = Credentials {
                 epoch: inner.epoch,
@@ -264,13 +254,13 @@ impl Actor {
                 Err(error) => Err(error),
             };
             let _ = sender.send(match kept {
-                Ok(kept) => Begun::There {
-                    kept: Box::new(kept),
-                    desk: Box::new(desk),
+                Ok(kept) => Begun::There(Box::new(There {
+                    kept,
+                    desk,
                     watching,
                     servers: None,
                     amiss: Vec::new(),
-                },
+                })),
                 Err(error) => Begun::Nobody {
                     why: error.to_string(),
                     is_refused: matches!(
@@ -283,54 +273,27 @@ impl Actor {
                 },
             });
         });
+        self.beginning = Some(attaching.abort_handle());
     }
 
     /// A start or an attachment came to its end.
     pub(super) async fn begun(&mut self, begun: Option<Begun>) {
         match begun {
-            Some(Begun::There {
-                kept,
-                desk,
-                watching,
-                servers,
-                amiss,
-            }) => {
-                let paused = kept.attachment.standing().paused;
-                let agent = Agent::of(*kept);
-                let generation = agent.generation;
-                self.servers = servers;
-                self.has_called = false;
-                self.agent = Some(agent);
-                self.desk = Some(*desk);
-                self.watching = Some(watching);
-                self.unsaved.changed = true;
-                self.bring_up_to_date().await;
-                for what in amiss {
-                    self.inner
-                        .trouble(self.id, format!("not as asked for: {what}"));
-                }
-                self.catch_up().await;
-                self.count_first().await;
-                self.step(Input::Attached { generation, paused });
-                self.step(Input::CaughtUp);
-                self.judge_again();
-                self.tell_queue().await;
-                self.answer_all();
-            }
+            Some(Begun::There(there)) => self.there(*there).await,
             Some(Begun::Failed {
                 generation,
                 why,
                 fix,
                 trap,
+                is_silent,
             }) => {
-                self.catch_up().await;
-                self.gone().await;
-                self.step(Input::SpawnFailed {
+                let failed = Input::SpawnFailed {
                     generation,
                     why,
                     fix,
                     trap,
-                });
+                };
+                self.start_failed(generation, failed, is_silent).await;
             }
             Some(Begun::Nobody { why, is_refused }) => {
                 tracing::info!(session = %self.id, why, "nobody to attach to");
@@ -344,19 +307,88 @@ impl Actor {
         }
     }
 
+    /// An agent is there.
+    async fn there(&mut self, there: There) {
+        let There {
+            kept,
+            desk,
+            watching,
+            servers,
+            amiss,
+        } = there;
+        let paused = kept.attachment.standing().paused;
+        let agent = Agent::of(kept);
+        let generation = agent.generation;
+        self.servers = servers;
+        self.has_called = false;
+        self.agent = Some(agent);
+        self.desk = Some(desk);
+        self.watching = Some(watching);
+        self.keep_greeting();
+        self.unsaved.changed = true;
+        self.bring_up_to_date().await;
+        self.tell_changes().await;
+        for what in amiss {
+            self.inner
+                .trouble(self.id, format!("not as asked for: {what}"));
+        }
+        self.catch_up().await;
+        self.take_up_again().await;
+        self.count_first().await;
+        self.step(Input::Attached { generation, paused });
+        self.step(Input::CaughtUp);
+        self.judge_again();
+        self.tell_queue().await;
+        self.answer_all();
+    }
+
+    /// A start came to nothing.
+    async fn start_failed(&mut self, generation: u32, failed: Input, is_silent: bool) {
+        let has_gone = self.keeper_goes().await;
+        if !has_gone && !self.ends_what_came(generation).await {
+            return self.unreachable().await;
+        }
+        // That it was killed then is no reason: what it was killed for is told first.
+        if has_gone && !is_silent {
+            self.catch_up().await;
+        }
+        self.step(failed);
+        self.catch_up().await;
+        self.gone().await;
+    }
+
+    /// A start that failed may have left an agent that nobody speaks to: it has got no message, and no other is started
+    /// beside it. False: it cannot be ended.
+    async fn ends_what_came(&self, generation: u32) -> bool {
+        let dir = self.inner.folders.session(self.id);
+        let killed = blocking(move || match look(&dir)? {
+            Found::Live(keeper) if keeper.generation == generation => {
+                countersign_keeper::kill(&dir)
+            }
+            _ => Ok(false),
+        });
+        if let Err(error) = killed.await {
+            tracing::warn!(session = %self.id, %error, "an agent that did not come up cannot be ended");
+        }
+        let has_gone = self.keeper_goes().await;
+        let dir = self.inner.folders.session(self.id);
+        let buried = blocking(move || bury(&dir, look(&dir)?)).await;
+        has_gone && buried.is_ok_and(|found| !is_kept(&found))
+    }
+
     /// Waits a moment until a keeper whose agent ends has gone, too.
     async fn keeper_goes(&self) -> bool {
         let until = tokio::time::Instant::now() + GOING;
         loop {
             let dir = self.inner.folders.session(self.id);
-            let looked = tokio::task::spawn_blocking(move || countersign_keeper::look(&dir)).await;
-            match looked {
-                Ok(Ok(Found::Live(_))) if tokio::time::Instant::now() < until => {
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                }
-                Ok(Ok(Found::Live(_))) => return false,
-                _ => return true,
+            let looked = blocking(move || look(&dir)).await;
+            if !looked.is_ok_and(|found| is_kept(&found)) {
+                return true;
             }
+            if tokio::time::Instant::now() >= until {
+                return false;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 
@@ -364,6 +396,18 @@ impl Actor {
     async fn come_in_again(&mut self) {
         Box::pin(self.come_in()).await;
     }
+}
+
+/// What is known of a session.
+fn kept_of(row: &SessionRow, timing: Timing) -> Result<Kept> {
+    if row.core.is_null() {
+        return Ok(Kept {
+            core: Core::new(begin_of(row), timing, row.created),
+            ..Kept::default()
+        });
+    }
+    serde_json::from_value(row.core.clone())
+        .map_err(|error| ControlError::invalid(format!("its state is unreadable: {error}")))
 }
 
 /// How the first agent of a session begins.
@@ -374,12 +418,27 @@ fn begin_of(row: &SessionRow) -> Begin {
     }
 }
 
-/// Looks, and ends what a keeper left that ended without a word.
+async fn blocking<T: Send + 'static>(
+    look: impl FnOnce() -> std::result::Result<T, RecoverError> + Send + 'static,
+) -> std::result::Result<T, RecoverError> {
+    let looked = tokio::task::spawn_blocking(look).await;
+    looked.unwrap_or_else(|error| Err(std::io::Error::other(error).into()))
+}
+
 fn look(dir: &std::path::Path) -> std::result::Result<Found, RecoverError> {
-    if !dir.exists() {
-        return Ok(Found::Never);
+    match dir.exists() {
+        true => countersign_keeper::look(dir),
+        false => Ok(Found::Never),
     }
-    let found = countersign_keeper::look(dir)?;
+}
+
+/// Whether a keeper holds the session.
+fn is_kept(found: &Found) -> bool {
+    matches!(found, Found::Live(_) | Found::Unreachable(_))
+}
+
+/// Ends what a keeper left that ended without a word.
+fn bury(dir: &std::path::Path, found: Found) -> std::result::Result<Found, RecoverError> {
     if let Found::Lost { .. } = found {
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
         match countersign_keeper::bury(dir, boot.trim(), now(), None) {

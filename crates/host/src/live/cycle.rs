@@ -29,7 +29,7 @@ impl Actor {
             let tail = self.agent.as_ref().map(super::Agent::tail);
             let plans = self.desk.as_ref().and_then(|desk| desk.grounds().plans());
             let plans = plans.map(ToOwned::to_owned);
-            let tracker = &mut self.plans;
+            let (tracker, context) = (&mut self.plans, &mut self.context);
             let mut inits = Vec::new();
             let taken = self.projection.take(tail, |line| {
                 if let Some(plans) = &plans {
@@ -38,7 +38,9 @@ impl Actor {
                 if memchr::memmem::find(line, b"\"init\"").is_some() {
                     inits.push(line.to_vec());
                 }
+                context.note(line);
             });
+            self.inner.windows.meet(context);
             self.watch_tools(&inits);
             let batch = match taken {
                 Ok(batch) => batch,
@@ -48,6 +50,10 @@ impl Actor {
                 }
             };
             self.inner.levels.set(self.id, tail);
+            if batch.rewound.is_some() {
+                // What is appended from now on has the numbers of what is gone.
+                self.projection.rest();
+            }
             let has_more = batch.has_more || batch.rewound.is_some();
             self.take(batch).await;
             if !has_more {
@@ -159,8 +165,11 @@ impl Actor {
         let generation = self.projection.book.generation();
         let mut row = ApprovalRow::asked(self.id, generation, seq, at, &asked);
         row.path = self.projection.family.path(&asked);
-        if is_open && self.agent.is_some() {
-            self.judge(&mut row, &asked, &line);
+        match (is_open, self.agent.is_some()) {
+            (true, true) => self.judge(&mut row, &asked, &line),
+            // Policy has its say when somebody is there who could be answered.
+            (true, false) => self.undecided.push(row.clone()),
+            (false, _) => {}
         }
         if let Some(text) = asked.plan_text() {
             self.unsaved.plans.push((id, at, text.to_owned()));
@@ -195,7 +204,11 @@ impl Actor {
                 row.reason = because.text;
                 let offers = approval::offers(asked, suggestions, self.version());
                 row.offers = approval::with_edits(offers, edits_would_do);
-                row.expires = self.inner.settings.expiry.map(|after| row.asked + after);
+                row.expires = self
+                    .inner
+                    .preferences()
+                    .expiry
+                    .map(|after| row.asked + after);
                 if let Some(at) = row.expires {
                     self.expiries.insert((at, name.clone()), ());
                 }
@@ -218,13 +231,14 @@ impl Actor {
         if let Some(held) = self.projection.book.get_mut(&name) {
             held.life = Life::Decided;
         }
-        let to_answer = ToAnswer::by_rule(answer, &because, &row.digest);
+        let to_answer = ToAnswer::by_rule(answer, &because, row);
         self.to_answer.insert(name.clone(), to_answer);
         // In the same breath as the question, so that nobody is called for nothing.
         self.step(Input::Decided { request_id: name });
     }
 
-    /// Rules had decided these before an earlier host ended, and the journal does not know: policy is asked again.
+    /// Policy is asked about what it had no say on yet: questions that were read while nobody could be answered, and those
+    /// that rules had decided before an earlier host ended, which the journal does not know.
     pub(super) fn judge_again(&mut self) {
         for mut row in std::mem::take(&mut self.undecided) {
             let held = self.projection.book.get(&row.request_id);
@@ -277,12 +291,17 @@ impl Actor {
     async fn rewound(&mut self, to: Cursor) {
         let session = self.id;
         let cut = move |it: &crate::store::Connection| {
-            crate::store::approvals::forget_behind(it, session, to.generation, to.seq)
+            crate::store::approvals::forget_behind(it, session, to.generation, to.seq)?;
+            // Sums and words to search are made again.
+            crate::store::usage::clear(it, session)?;
+            crate::store::shelf::clear(it, session)?;
+            crate::store::search::remove(it, session).map(drop)
         };
         let done = self.inner.store.write(crate::store::Durability::Full, cut);
         if let Err(error) = done.await {
             tracing::warn!(%session, %error, "what was lost cannot be cut off");
         }
+        self.unsaved.cut(to);
         self.row.cursor = to;
         self.unsaved.cursor = true;
     }

@@ -3,15 +3,17 @@
 //! Owns the way from a decision to the database. Invariants: all of a decision is stored, or nothing; what was stored is
 //! carried out, whatever ends in between; a rule that would not allow the call is not made.
 
+use std::path::Path;
+
 use super::Actor;
 use super::cycle::call_of;
 use crate::approval::{self, After, Agent, Answer, Consequence, Event, Known};
-use crate::control::approval::{Decided, Life};
+use crate::control::approval::{Decided, Effect, Life, Remember, Scope};
 use crate::control::{
     ApprovalId, Cmd, Command, ControlError, Decide, Did, Digest, Mode, Receipt, Result, SessionId,
     now,
 };
-use crate::desk::KeptRule;
+use crate::desk::{Desk, KeptRule, Reach};
 use crate::session::Input;
 use crate::store::approvals::ApprovalRow;
 use crate::store::sessions::SessionRow;
@@ -28,29 +30,38 @@ pub(super) struct Case {
     pub(super) saw: Digest,
     pub(super) decided: Decided,
     pub(super) consequence: Consequence,
-    pub(super) kept: Vec<(KeptRule, crate::control::approval::Scope)>,
+    pub(super) kept: Vec<(KeptRule, Scope)>,
 }
 
 impl Actor {
     /// A person decides, one approval or all that are alike.
     pub(super) async fn decide(&mut self, cmd: Cmd, command: Command) -> Result<Receipt> {
-        let (id, saw, decide, alike) = match &command {
+        let (id, saw, decide, others) = match &command {
             Command::Decide {
                 approval,
                 saw,
                 decide,
-            } => (*approval, saw.clone(), decide.clone(), false),
+            } => (*approval, saw.clone(), decide.clone(), None),
             Command::DecideAlike {
                 approval,
                 saw,
+                others,
                 decide,
-            } => (*approval, saw.clone(), decide.clone(), true),
+            } => (*approval, saw.clone(), decide.clone(), Some(others)),
             _ => return Err(ControlError::invalid("this is no decision")),
         };
         let digest = receipts::digest(&cmd, &command)?;
+        let (key, same) = (cmd.key.clone(), digest.clone());
+        let before = self
+            .inner
+            .store
+            .read(move |it| receipts::find(it, &key, &same));
+        if let Some(receipt) = before.await? {
+            return Ok(receipt);
+        }
         let mut cases = vec![self.case(id, saw, &decide, &cmd).await?];
-        if alike {
-            self.add_alike(&mut cases, id, &decide, &cmd).await?;
+        if let Some(others) = others {
+            self.add_alike(&mut cases, others, &decide, &cmd).await?;
         }
         let receipt = self.store_decisions(&cmd, digest, &cases).await?;
         for case in cases {
@@ -74,6 +85,15 @@ impl Actor {
             .store
             .read(move |it| approvals::get(it, id))
             .await?;
+        // Whoever comes second hears what was decided first, whatever became of it and of its agent.
+        match (&row.life, &row.decided) {
+            (Life::Decided | Life::Written | Life::Settled { .. }, Some(first)) => {
+                let first = Box::new(first.clone());
+                return Err(StoreError::AlreadyDecided { id, first }.into());
+            }
+            (Life::Withdrawn { .. }, _) => return Err(StoreError::Withdrawn(id).into()),
+            _ => {}
+        }
         let stored = plans_of(&self.inner.store, self.id, id).await;
         let line = self.question_line(&row)?;
         let asked = approval::asked(&line).ok_or_else(|| {
@@ -86,7 +106,8 @@ impl Actor {
         let at = now();
         let known = self.known(&row, at);
         let consequence = approval::decide(&asked, decide, &known)?;
-        let kept = self.check(&consequence, &line, at)?;
+        let mode = self.cli_mode();
+        let kept = check(self.desk.as_mut(), &consequence, &line, mode.as_deref(), at)?;
         let decided = Decided {
             effect: consequence.effect,
             by: cmd.principal.clone(),
@@ -120,55 +141,15 @@ impl Actor {
         }
     }
 
-    /// The rules that go along would allow the call, and what was changed is forbidden by none.
-    pub(super) fn check(
-        &mut self,
-        consequence: &Consequence,
-        line: &[u8],
-        at: u64,
-    ) -> Result<Vec<(KeptRule, crate::control::approval::Scope)>> {
-        let mode = self.cli_mode();
-        let Some(desk) = &mut self.desk else {
-            return Ok(Vec::new());
-        };
-        let call = call_of(line);
-        if let (Some(call), Some(changed)) = (&call, &consequence.changed) {
-            desk.check_changed(call, changed, mode.as_deref(), at)
-                .map_err(ControlError::invalid)?;
-        }
-        let repository = desk.grounds().repository();
-        let mut kept = Vec::new();
-        for rule in &consequence.rules {
-            let remember = crate::control::approval::Remember {
-                rules: vec![rule.text.clone()],
-                scope: rule.scope,
-                expires: rule.expires,
-                also_cli: false,
-            };
-            let read = KeptRule::remember(&remember, &repository, at)?;
-            kept.extend(read.into_iter().map(|kept| (kept, rule.scope)));
-        }
-        let rules: Vec<KeptRule> = kept.iter().map(|(rule, _)| rule.clone()).collect();
-        if let (Some(call), false) = (&call, rules.is_empty())
-            && !desk.would_allow(&rules, call, mode.as_deref(), at)?
-        {
-            let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
-            return Err(ControlError::invalid(format!(
-                "`{}` would not allow this call: nothing was decided",
-                texts.join("` and `")
-            )));
-        }
-        Ok(kept)
-    }
-
     async fn add_alike(
         &mut self,
         cases: &mut Vec<Case>,
-        id: ApprovalId,
+        seen: &[Digest],
         decide: &Decide,
         cmd: &Cmd,
     ) -> Result<()> {
         let others = approval::for_the_others(decide)?;
+        let id = cases[0].row.id;
         let found = self
             .inner
             .store
@@ -179,8 +160,9 @@ impl Actor {
         };
         for row in found.into_iter().filter(|row| row.id != id) {
             let line = self.question_line(&row)?;
+            let was_seen = row.digest == cases[0].saw || seen.contains(&row.digest);
             let is_alike = approval::asked(&line)
-                .is_some_and(|asked| approval::are_alike(&first, &asked, decide));
+                .is_some_and(|asked| approval::are_alike(&first, &asked, was_seen, decide));
             if is_alike {
                 let saw = row.digest.clone();
                 cases.push(self.case(row.id, saw, &others, cmd).await?);
@@ -235,7 +217,7 @@ impl Actor {
             kept,
             ..
         } = case;
-        let is_wider = |(rule, _): &(KeptRule, _)| rule.reach != crate::desk::Reach::Session;
+        let is_wider = |(rule, _): &(KeptRule, _)| rule.reach != Reach::Session;
         let reaches_others = kept.iter().any(is_wider);
         if let Some(desk) = &mut self.desk {
             desk.add_rules(kept.into_iter().map(|(rule, _)| rule).collect());
@@ -257,7 +239,7 @@ impl Actor {
         }
         let has_answer = consequence.answer.is_some();
         if let Some(answer) = consequence.answer {
-            let to_answer = ToAnswer::decided(answer, &decided, &row.digest);
+            let to_answer = ToAnswer::decided(answer, &decided, &row);
             self.to_answer.insert(row.request_id.clone(), to_answer);
         }
         self.step(Input::Decided {
@@ -305,7 +287,7 @@ impl Case {
     pub(super) fn store(
         &self,
         it: &Connection,
-        session: crate::control::SessionId,
+        session: SessionId,
         of_session: &SessionRow,
     ) -> std::result::Result<(), StoreError> {
         let at = self.decided.at;
@@ -316,16 +298,16 @@ impl Case {
                 it,
                 &rules::NewRule {
                     scope: *scope,
-                    session: (*scope == crate::control::approval::Scope::Session)
-                        .then_some(session),
+                    session: (*scope == Scope::Session).then_some(session),
                     repository: repository_of(rule),
-                    effect: crate::control::approval::Effect::Allow,
+                    effect: Effect::Allow.into(),
                     rule: rule.text.clone(),
                     expires: rule.expires,
                     by: self.decided.by.clone(),
                     client: self.decided.client.clone(),
                     at,
                     approval: Some(self.row.id),
+                    note: None,
                 },
             )?;
         }
@@ -349,6 +331,60 @@ impl Case {
     }
 }
 
+/// The rules that go along would allow the call, what was changed is forbidden by none, and folders that count as inside
+/// are not ours. While nobody can look that up, none of it is taken: an agent may be there before its rules are.
+fn check(
+    desk: Option<&mut Desk>,
+    consequence: &Consequence,
+    line: &[u8],
+    cli_mode: Option<&str>,
+    at: u64,
+) -> Result<Vec<(KeptRule, Scope)>> {
+    let call = call_of(line);
+    let changed = consequence.changed.as_ref();
+    let Some(desk) = desk else {
+        let is_plain = changed.is_none() && consequence.rules.is_empty();
+        return match is_plain && consequence.add_dirs.is_empty() {
+            true => Ok(Vec::new()),
+            false => Err(ControlError::Unavailable {
+                why: "the rules of this session are not there yet, and this must be held against them: decide it again"
+                    .to_owned(),
+                retry_ms: 1_000,
+            }),
+        };
+    };
+    if let (Some(call), Some(changed)) = (&call, changed) {
+        desk.check_changed(call, changed, cli_mode, at)
+            .map_err(ControlError::invalid)?;
+    }
+    // No agent would start with one of ours among its folders.
+    desk.grounds()
+        .must_be_open(consequence.add_dirs.iter().map(Path::new))?;
+    let repository = desk.grounds().repository();
+    let mut kept = Vec::new();
+    for rule in &consequence.rules {
+        let remember = Remember {
+            rules: vec![rule.text.clone()],
+            scope: rule.scope,
+            expires: rule.expires,
+            also_cli: false,
+        };
+        let read = KeptRule::remember(&remember, &repository, at)?;
+        kept.extend(read.into_iter().map(|kept| (kept, rule.scope)));
+    }
+    let rules: Vec<KeptRule> = kept.iter().map(|(rule, _)| rule.clone()).collect();
+    if let (Some(call), false) = (&call, rules.is_empty())
+        && !desk.would_allow(&rules, call, cli_mode, at)?
+    {
+        let texts: Vec<&str> = rules.iter().map(|rule| rule.text.as_str()).collect();
+        return Err(ControlError::invalid(format!(
+            "`{}` would not allow this call: nothing was decided",
+            texts.join("` and `")
+        )));
+    }
+    Ok(kept)
+}
+
 /// Stores what follows behind an answer: messages wait, a new session is there. Done again it does nothing.
 pub(super) fn store_after(
     it: &Connection,
@@ -360,11 +396,15 @@ pub(super) fn store_after(
 ) -> std::result::Result<(), StoreError> {
     match after {
         After::Nothing => {}
-        After::Then { messages }
-        | After::OnceIdle { messages, .. }
-        | After::Resume { messages, .. } => {
+        After::Then { messages } | After::OnceIdle { messages, .. } => {
             for message in messages.iter().rev() {
                 queue::push_front(it, session, message, at, by)?;
+            }
+        }
+        // What was to go behind an answer that never reached its agent does not carry the plan; this does.
+        After::Resume { messages, .. } => {
+            for message in messages.iter().rev() {
+                queue::put_anew(it, session, message, at, by)?;
             }
         }
         After::ClearContext {
@@ -384,7 +424,7 @@ pub(super) fn store_after(
 
 fn repository_of(rule: &KeptRule) -> Option<String> {
     match &rule.reach {
-        crate::desk::Reach::Repository(folder) => folder.to_str().map(str::to_owned),
+        Reach::Repository(folder) => folder.to_str().map(str::to_owned),
         _ => None,
     }
 }
@@ -402,5 +442,47 @@ impl Consequence {
         }
         let dirs = self.add_dirs.iter().map(Into::into);
         row.setup.add_dirs.extend(dirs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::approval::NewRule;
+
+    fn line() -> Vec<u8> {
+        let ask = json!({"type": "control_request", "request_id": "r", "request":
+            {"subtype": "can_use_tool", "tool_name": "Bash", "tool_use_id": "t", "input": {"command": "ls"}}});
+        ask.to_string().into_bytes()
+    }
+
+    fn allowed() -> Consequence {
+        let (input, updates) = (None, Vec::new());
+        Consequence::of(Answer::Allow { input, updates }, "allowed")
+    }
+
+    #[test]
+    fn what_must_be_held_against_rules_is_not_taken_while_they_are_not_there() {
+        let plain = check(None, &allowed(), &line(), None, 1);
+        assert_eq!(plain, Ok(Vec::new()));
+        let mut changed = allowed();
+        changed.changed = Some(json!({"command": "rm -r src"}));
+        let mut always = allowed();
+        always.rules = vec![NewRule {
+            text: "Bash(ls)".to_owned(),
+            scope: Scope::Session,
+            expires: None,
+        }];
+        let mut wider = allowed();
+        wider.add_dirs = vec!["/srv".to_owned()];
+        for come in [changed, always, wider] {
+            let refused = check(None, &come, &line(), None, 1);
+            assert!(
+                matches!(refused, Err(ControlError::Unavailable { .. })),
+                "{refused:?}"
+            );
+        }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use countersign_client::Prompt;
+use countersign_client::{Error as ClientError, Prompt};
 use countersign_journal::{Kind, Reader, Step};
 use countersign_wire::content::ContentBlock;
 use serde::Deserialize;
@@ -20,14 +20,23 @@ use crate::store::{Durability, queue};
 /// What an agent is told that should go on where it stopped.
 const GO_ON: &str = "Go on.";
 
+/// Why a message was not written.
+#[derive(Debug)]
+pub(super) enum Unsent {
+    /// The agent, or the way to it, is gone: news of that follows.
+    Closed,
+    /// It cannot be sent as it is.
+    Refused(String),
+}
+
 impl Actor {
     /// Writes a message of the queue to the agent.
-    pub(super) async fn write_message(&mut self, id: MessageId) -> Result<(), String> {
+    pub(super) async fn write_message(&mut self, id: MessageId) -> Result<(), Unsent> {
         let session = self.id;
         let row = self.inner.store.read(move |it| queue::get(it, session, id));
-        let row = row.await.map_err(|error| error.to_string())?;
-        let prompt = prompt_of(&row.message)?;
-        let agent = self.agent.as_ref().ok_or("no agent is there")?;
+        let row = (row.await).map_err(|error| Unsent::Refused(error.to_string()))?;
+        let prompt = prompt_of(&row.message).map_err(Unsent::Refused)?;
+        let agent = self.agent.as_ref().ok_or(Unsent::Closed)?;
         let handle = agent.handle.clone();
         self.going.goes(row);
         // Not waited for: the journal tells how its turn ends.
@@ -37,14 +46,16 @@ impl Actor {
                 drop(turn);
                 Ok(())
             }
-            Err(error) => Err(error.to_string()),
+            Err(ClientError::Closed(_)) => Err(Unsent::Closed),
+            Err(error) => Err(Unsent::Refused(error.to_string())),
         }
     }
 
-    /// A message that the CLI gave back waits in front of the others.
+    /// A message that the CLI gave back waits in front of the others. Measured: an agent that has taken a message back runs
+    /// nothing under that name again, so that it gets another one there.
     pub(super) async fn put_back(&mut self, id: MessageId) {
         let session = self.id;
-        let (message, at, by) = match self.going.take_back(id) {
+        let (mut message, at, by) = match self.going.take_back(id) {
             Some(row) => (row.message, row.at, row.by),
             // An earlier host wrote it: what it said stands in the journal.
             None => {
@@ -57,8 +68,11 @@ impl Actor {
                 (message, now(), "countersign".to_owned())
             }
         };
+        if self.agent.is_some() {
+            message.id = id.again();
+        }
         let put =
-            move |it: &crate::store::Connection| queue::push_front(it, session, &message, at, &by);
+            move |it: &crate::store::Connection| queue::put_back(it, session, &message, at, &by);
         if let Err(error) = self.inner.store.write(Durability::Full, put).await {
             tracing::warn!(%session, %error, "a message cannot wait again");
         }

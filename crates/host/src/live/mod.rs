@@ -10,11 +10,13 @@ mod answers;
 mod begin;
 mod book;
 mod come;
+mod context;
 mod cycle;
 mod decide;
 mod going;
 mod messages;
 mod plans;
+mod probe;
 mod project;
 mod save;
 mod wishes;
@@ -23,11 +25,12 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_client::Error as ClientError;
 use countersign_keeper::attach::Over;
 use countersign_keeper::protocol::EndPlan;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::control::{Cmd, Command, MessageId, Receipt, Result, SessionId, State, now};
+use crate::control::{Cmd, Command, MessageId, Mode, Receipt, Result, SessionId, State, now};
 use crate::desk::{Desk, Watching};
 use crate::host::Inner;
 use crate::session::{Core, Effect, Input};
@@ -39,8 +42,12 @@ use answers::ToAnswer;
 use begin::Begun;
 pub(crate) use begin::fresh_token;
 pub(crate) use book::{Book, Held, Move};
+pub(crate) use context::{Context, Windows};
+use messages::Unsent;
+pub(crate) use probe::Asking;
 pub(crate) use project::Projection;
 pub(crate) use save::Work;
+pub(crate) use wishes::LONGEST_NAME;
 
 /// So many orders wait for an actor; who gives one more waits.
 const MAILBOX: usize = 64;
@@ -64,10 +71,14 @@ pub(crate) enum Order {
     Admitted,
     /// Others wait for room.
     MakeRoom,
-    /// Look after the session: there is something to do.
-    Look,
+    /// Look after the session: there is something to do. Whoever waits for it hears when all that follows is done.
+    Look { done: oneshot::Sender<()> },
     /// Rules have changed somewhere.
     Rules,
+    /// Preferences have changed.
+    Tuned,
+    /// Somebody asks the agent something.
+    Ask(Asking),
     /// The host ends: let go.
     End,
 }
@@ -89,11 +100,15 @@ pub(crate) struct Actor {
     pub(crate) begun: Option<oneshot::Receiver<Begun>>,
     /// Answers that are decided and not given, by the name of their question.
     pub(crate) to_answer: HashMap<String, ToAnswer>,
+    /// Whoever starts or attaches.
+    pub(crate) beginning: Option<tokio::task::AbortHandle>,
+    /// The mode and the model that the start or the attachment which is under way knows of.
+    pub(crate) begun_as: Option<(Mode, Option<String>)>,
     /// What is to be done when the turn ends that a decision has ended.
     pub(crate) at_end: Option<answers::AtEnd>,
     /// What follows behind answers that are not handed in yet, by the name of their question.
     pub(crate) behind: Vec<(String, crate::approval::After)>,
-    /// What rules decided before an earlier host ended, and the journal does not know.
+    /// What policy had no say on yet, or what it said before an earlier host ended and the journal does not know.
     pub(crate) undecided: Vec<crate::store::approvals::ApprovalRow>,
     /// What the core wants and is not yet done.
     pub(crate) effects: VecDeque<Effect>,
@@ -103,6 +118,8 @@ pub(crate) struct Actor {
     pub(crate) unsaved: save::Unsaved,
     /// The plan files of its agents.
     pub(crate) plans: crate::plan::Tracker,
+    /// How full its context is.
+    pub(crate) context: Context,
     /// Messages that were written and do not stand in the journal yet, and the last ones that do.
     pub(crate) going: going::Going,
     /// Processes that were below the agent before it ran anything: its MCP servers.
@@ -145,13 +162,25 @@ impl Actor {
     async fn run(mut self, mut orders: mpsc::Receiver<Order>) {
         let was_cut_off = self.core.is_cut_off();
         self.come_in().await;
+        if !self.core.has_agent() {
+            // Kept for the agent that might have been there.
+            self.inner.give_up_room(self.id);
+        }
         // Only what ended while no host was there: an agent that dies again and again is not told to go on for ever.
-        if self.inner.settings.resumes_cut_off && self.core.is_cut_off() && !was_cut_off {
+        if self.inner.preferences().resumes_cut_off && self.core.is_cut_off() && !was_cut_off {
             self.resume_cut_off().await;
         }
+        let mut has_ticked = false;
         loop {
             self.settle().await;
             let wake = self.wake_in();
+            // An agent that never stops talking does not keep time from passing.
+            let is_due = wake.is_some_and(|wake| wake.is_zero());
+            if is_due && !std::mem::replace(&mut has_ticked, true) {
+                self.tick().await;
+                continue;
+            }
+            has_ticked = false;
             let rests = self.may_rest();
             tokio::select! {
                 biased;
@@ -164,7 +193,7 @@ impl Actor {
                     let others = others.unwrap_or(u32::MAX);
                     self.step(Input::Children { others });
                     if others > 0 {
-                        self.inner.stays(self.id);
+                        self.inner.stays_for_now(self.id);
                     }
                 }
                 servers = awaited(&mut self.more_servers) => self.found_servers(servers).await,
@@ -175,6 +204,12 @@ impl Actor {
                 },
             }
         }
+        // A start that is under way ends with us: the next host finds what came of it.
+        if let Some(task) = &self.beginning {
+            task.abort();
+        }
+        // Before the mailbox: who waits for its end finds nothing of us at work.
+        drop(self);
     }
 
     async fn order(&mut self, order: Order) {
@@ -183,10 +218,7 @@ impl Actor {
                 cmd,
                 command,
                 reply,
-            } => {
-                let done = self.wish(cmd, *command).await;
-                let _ = reply.send(done);
-            }
+            } => self.wish(cmd, *command, reply).await,
             Order::Admitted => self.step(Input::Admitted),
             Order::MakeRoom => {
                 self.step(Input::MakeRoom);
@@ -194,8 +226,11 @@ impl Actor {
                     self.inner.stays(self.id);
                 }
             }
-            Order::Look | Order::End => {}
+            Order::Look { done } => drop(done.send(())),
+            Order::End => {}
             Order::Rules => self.reload_rules().await,
+            Order::Tuned => self.core.set_timing(self.inner.timing()),
+            Order::Ask(asking) => self.ask(asking).await,
         }
     }
 
@@ -203,9 +238,8 @@ impl Actor {
         match news {
             News::Grown => self.catch_up().await,
             News::Asks(question) => {
-                let name = question.responder().request_id().to_owned();
                 if let Some(agent) = &mut self.agent {
-                    agent.asked.insert(name, *question);
+                    agent.asks(*question);
                 }
                 self.catch_up().await;
                 self.answer_all();
@@ -229,6 +263,7 @@ impl Actor {
         self.catch_up().await;
         match over {
             Over::Gone(exit) => {
+                self.inner.care.due(self.id);
                 self.gone().await;
                 self.plans_without_agent().await;
                 self.step(Input::Gone {
@@ -277,8 +312,8 @@ impl Actor {
 
     async fn do_it(&mut self, effect: Effect) {
         match effect {
-            Effect::AskForRoom => {
-                if self.inner.ask_for_room(self.id) {
+            Effect::AskForRoom { since } => {
+                if self.inner.ask_for_room(self.id, since) {
                     self.step(Input::Admitted);
                 }
             }
@@ -286,7 +321,7 @@ impl Actor {
             Effect::Spawn { generation, begin } => self.begin(generation, begin).await,
             Effect::Send { message } => self.send(message).await,
             Effect::PutBack { message } => self.put_back(message).await,
-            Effect::Interrupt { cancel_queued } => self.interrupt(cancel_queued),
+            Effect::Interrupt { cancel_queued } => self.interrupt(cancel_queued).await,
             Effect::End { plan, why } => self.end(plan, &why),
             Effect::LookAtChildren => self.look_at_children(),
             Effect::GoOn => self.go_on().await,
@@ -298,21 +333,27 @@ impl Actor {
         }
     }
 
-    fn interrupt(&mut self, cancel_queued: bool) {
+    async fn interrupt(&mut self, cancel_queued: bool) {
         let Some(agent) = &self.agent else {
             return;
         };
         let handle = agent.handle.clone();
         let session = self.id;
-        tokio::spawn(async move {
+        agent::say(async move {
             let done = match cancel_queued {
                 true => handle.interrupt_all().await,
                 false => handle.interrupt().await,
             };
+            let done = match done {
+                // An older one runs what it has not read; the turn ends all the same.
+                Err(ClientError::Unsupported { .. }) => handle.interrupt().await,
+                done => done,
+            };
             if let Err(error) = done {
                 tracing::warn!(%session, %error, "an interrupt did not get through");
             }
-        });
+        })
+        .await;
     }
 
     fn end(&mut self, plan: EndPlan, why: &str) {
@@ -381,9 +422,13 @@ impl Actor {
         // Nobody sees a session that is idle and has nothing to do while a message goes.
         self.unsaved.changed = true;
         self.save().await;
-        if let Err(error) = self.write_message(message).await {
-            tracing::warn!(session = %self.id, %message, error, "a message did not go");
-            self.step(Input::NotSent { message });
+        match self.write_message(message).await {
+            Ok(()) => {}
+            Err(Unsent::Closed) => self.step(Input::Closed { message }),
+            Err(Unsent::Refused(error)) => {
+                tracing::warn!(session = %self.id, %message, error, "a message did not go");
+                self.step(Input::NotSent { message });
+            }
         }
         self.tell_queue().await;
     }

@@ -9,7 +9,7 @@ use super::Actor;
 use super::answers::{AtEnd, plans_of};
 use super::decide::store_after;
 use crate::approval::{self, After, Agent, Event, Known};
-use crate::control::approval::{Effect, Kind, Life, Outcome};
+use crate::control::approval::{Decided, Effect, Kind, Life, Outcome};
 use crate::control::{ControlError, Decide, Result, now};
 use crate::desk::Desk;
 use crate::plan::Tracker;
@@ -138,8 +138,9 @@ impl Actor {
     async fn plan_without_agent(&mut self, row: &ApprovalRow) -> Result<()> {
         let decided = row.decided.clone();
         let decided = decided.ok_or_else(|| ControlError::not_now("nobody has decided it"))?;
-        let decide: Decide = serde_json::from_value(decided.decision.clone())
-            .map_err(|error| ControlError::invalid(error.to_string()))?;
+        let Some(decide) = without_agent(&decided)? else {
+            return Ok(());
+        };
         let stored = plans_of(&self.inner.store, self.id, row.id).await;
         let asked = approval::asked(&self.question_line(row)?);
         let asked = asked.ok_or_else(|| ControlError::not_now("the question cannot be read"))?;
@@ -167,5 +168,52 @@ impl Actor {
         self.tell_queue().await;
         self.after(consequence.after).await;
         Ok(())
+    }
+}
+
+/// What a person decided, as far as it can be carried out without the agent. None: nothing follows, as when nobody
+/// decided in time.
+fn without_agent(decided: &Decided) -> Result<Option<Decide>> {
+    if decided.decision.is_null() {
+        return Ok(None);
+    }
+    let mut decide = serde_json::from_value(decided.decision.clone())
+        .map_err(|error| ControlError::invalid(error.to_string()))?;
+    if let Decide::Plan(plan) = &mut decide {
+        // They were rules for that agent alone; the next one asks.
+        plan.allowed_prompts.clear();
+    }
+    Ok(Some(decide))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn decided(decision: Value) -> Decided {
+        Decided {
+            effect: Effect::Deny,
+            by: "ann".to_owned(),
+            why: String::new(),
+            client: "test".to_owned(),
+            at: 1,
+            decision,
+        }
+    }
+
+    #[test]
+    fn a_plan_that_expired_is_over_without_its_agent() {
+        assert_eq!(without_agent(&decided(Value::Null)), Ok(None));
+    }
+
+    #[test]
+    fn a_plan_is_carried_out_without_its_agent_though_wishes_were_granted() {
+        let ticked = json!({"decision": "plan", "choice": "accept-edits", "allowed_prompts": [0]});
+        let Ok(Some(Decide::Plan(plan))) = without_agent(&decided(ticked)) else {
+            panic!("a plan");
+        };
+        assert_eq!(plan.allowed_prompts, [0_usize; 0]);
     }
 }

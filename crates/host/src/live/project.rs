@@ -111,6 +111,7 @@ impl Projection {
                 }
                 Step::Rewound { to } => {
                     *cursor = to;
+                    book.cut(to);
                     batch.rewound = Some(to);
                     return Ok(batch);
                 }

@@ -3,6 +3,8 @@
 //! Owns what is not yet stored. Invariant: state, approvals and cursor go in one transaction, so a host that ends at any
 //! point finds them in step.
 
+use countersign_journal::Cursor;
+
 use crate::control::approval::{Decided, Life};
 use crate::control::{ApprovalId, Happened, State, now};
 use crate::store::approvals::ApprovalRow;
@@ -79,13 +81,64 @@ impl Actor {
         self.store(at).await;
     }
 
-    /// Stores it all. Nothing else moves the cursor of the row, so that one which is stored for another reason never says
-    /// that records were taken whose consequences are not stored.
+    /// Stores it all.
     pub(super) async fn store(&mut self, at: u64) {
+        let stored = self.store_with(at, Durability::Normal, |_| Ok(())).await;
+        if let Err(error) = stored {
+            tracing::warn!(session = %self.id, %error, "a session cannot be stored");
+            let stands = (self.core.state(), self.core.reason());
+            self.inner.set_unstored(self.id, Some(stands));
+        }
+    }
+
+    /// Stores it all together with a deed, or nothing. Nothing else moves the cursor of the row, so that one which is stored
+    /// for another reason never says that records were taken whose consequences are not stored.
+    pub(super) async fn store_with<T: Send + 'static>(
+        &mut self,
+        at: u64,
+        how: Durability,
+        deed: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let before = (self.row.cursor, self.row.core.clone());
+        let had_failed = self.unsaved.has_failed;
+        let (work, told) = self.take_unsaved();
+        let (kept, is_news) = (work.clone(), work.state.is_some());
+        let job = move |it: &Connection| Ok((deed(it)?, work.store(it, at)?));
+        match self.inner.store.write(how, job).await {
+            Ok((done, has_events)) => {
+                if kept.asked.iter().any(|row| row.life == Life::Open) {
+                    crate::points::passed("question stored");
+                }
+                crate::points::passed("projection stored");
+                self.unsaved.told = Some(told);
+                if had_failed {
+                    self.inner.set_unstored(self.id, None);
+                }
+                if has_events {
+                    self.inner.happened();
+                }
+                if is_news {
+                    self.inner.stands(self.id);
+                }
+                self.inner.notify(kept);
+                Ok(done)
+            }
+            Err(error) => {
+                (self.row.cursor, self.row.core) = before;
+                // A wish that is refused says nothing about the disk.
+                let again = (!error.is_refusal()).then_some(at + AGAIN);
+                self.unsaved.put_back(kept, again);
+                Err(error)
+            }
+        }
+    }
+
+    /// Brings the row up to date and takes out what is to be stored with it; and how the session is told to stand.
+    fn take_unsaved(&mut self) -> (Work, (State, String)) {
         let kept = self.kept();
         let core = &self.core;
         let row = &mut self.row;
-        let before = (row.cursor, std::mem::replace(&mut row.core, kept));
+        row.core = kept;
         row.cursor = self.projection.cursor();
         row.state = core.state();
         if !core.has_agent() {
@@ -105,7 +158,7 @@ impl Actor {
             state: told.0.name().to_owned(),
             reason: told.1.clone(),
         });
-        let was = self.unsaved.told.take().map(|(state, _)| state);
+        let was = self.unsaved.told.as_ref().map(|(state, _)| state.clone());
         let work = Work {
             row: row.clone(),
             asked: std::mem::take(&mut self.unsaved.asked),
@@ -120,34 +173,22 @@ impl Actor {
         self.unsaved.cursor = false;
         self.unsaved.at = None;
         self.unsaved.has_failed = false;
-        let kept = work.clone();
-        let job = move |it: &Connection| work.store(it, at);
-        match self.inner.store.write(Durability::Normal, job).await {
-            Ok(has_events) => {
-                if kept.asked.iter().any(|row| row.life == Life::Open) {
-                    crate::points::passed("question stored");
-                }
-                crate::points::passed("projection stored");
-                self.unsaved.told = Some(told);
-                if has_events {
-                    self.inner.happened();
-                }
-                if is_news {
-                    self.inner.stands(self.id);
-                }
-                self.inner.notify(kept);
-            }
-            Err(error) => {
-                tracing::warn!(session = %self.id, %error, "a session cannot be stored");
-                (self.row.cursor, self.row.core) = before;
-                self.unsaved.put_back(kept, at + AGAIN);
-            }
-        }
+        (work, told)
     }
 }
 
 impl Unsaved {
-    fn put_back(&mut self, work: Work, again: u64) {
+    /// The records behind this one are gone: nothing of what they asked is stored.
+    pub(super) fn cut(&mut self, to: Cursor) {
+        let is_left = |row: &ApprovalRow| Cursor::new(row.generation, row.seq) <= to;
+        let gone = self.asked.iter().filter(|row| !is_left(row));
+        let gone: Vec<ApprovalId> = gone.map(|row| row.id).collect();
+        self.asked.retain(is_left);
+        self.judged.retain(is_left);
+        self.plans.retain(|(id, ..)| !gone.contains(id));
+    }
+
+    fn put_back(&mut self, work: Work, again: Option<u64>) {
         let mut asked = work.asked;
         asked.append(&mut self.asked);
         self.asked = asked;
@@ -158,8 +199,8 @@ impl Unsaved {
         self.plans.extend(work.plans);
         self.queue = self.queue.or(work.queue);
         self.changed = true;
-        self.at = Some(again);
-        self.has_failed = true;
+        self.at = again;
+        self.has_failed = again.is_some();
     }
 }
 
@@ -191,6 +232,10 @@ impl Work {
             }
         }
         for row in &self.judged {
+            // What a person decided before this could be stored stays decided.
+            if approvals::get(it, row.id)?.answer.is_some() {
+                continue;
+            }
             approvals::save(it, row)?;
             happened.push(Happened::Approval {
                 approval: row.id,
@@ -198,7 +243,10 @@ impl Work {
             });
         }
         for (id, life, decided) in &self.lives {
-            let mut row = approvals::get(it, *id)?;
+            // One whose record a loss of power took has no row any more: it keeps nothing else from being stored.
+            let Some(mut row) = approvals::find(it, *id)? else {
+                continue;
+            };
             row.life = life.clone();
             // A person's decision is stored when it is made; a rule's with its record.
             row.decided = row.decided.take().or_else(|| decided.clone());

@@ -1,42 +1,78 @@
 //! What people want of a session, one function a wish.
 //!
-//! Owns the order of each: what must not be lost is stored together with its receipt, then the core is told, then the
-//! agent. Invariant: the same key does nothing twice.
+//! Owns the order of each: the core is told, what it makes of the wish is stored together with the receipt, then the agent
+//! hears of it. Invariants: the same key does nothing twice; a wish with a receipt is carried out, by the next host if not
+//! by this one; no wish waits for a CLI that does not answer.
 
 use countersign_client::options::Version;
 use countersign_client::{Handle, PermissionMode};
+use tokio::sync::oneshot;
 
-use super::Actor;
-use crate::control::{Cmd, Command, ControlError, Did, Mode, Receipt, Result, State, now};
-use crate::desk::Desk;
+use super::{Actor, agent};
+use crate::control::{Cmd, Command, ControlError, Did, McpAct, Mode, Receipt, Result, State, now};
+use crate::desk::{self, Desk};
 use crate::money::budget;
 use crate::session::Input;
 use crate::store::sessions::SessionRow;
-use crate::store::{Connection, Durability, StoreError, queue, receipts, sessions};
+use crate::store::{Connection, Durability, Store, StoreError, queue, receipts};
 
 /// The first version that says when a call has changed its mode.
 const FIRST_TO_TELL_MODES: Version = Version::new(2, 1, 62);
 
 /// The longest name of a session.
-const LONGEST_NAME: usize = 200;
+pub(crate) const LONGEST_NAME: usize = 200;
+
+/// Whether an agent could begin by it.
+fn would_wake(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Send { .. }
+            | Command::SendNow { .. }
+            | Command::ReleaseQueue { .. }
+            | Command::Resume { .. }
+            | Command::TryAgain { .. }
+    )
+}
+
+/// Where what came of a wish goes.
+type Reply = oneshot::Sender<Result<Receipt>>;
 
 impl Actor {
-    pub(super) async fn wish(&mut self, cmd: Cmd, command: Command) -> Result<Receipt> {
+    /// Does what a client wants, and replies.
+    pub(super) async fn wish(&mut self, cmd: Cmd, command: Command, reply: Reply) {
+        let done = match self.receipt_of(&cmd, &command).await {
+            Ok(None) if is_for_agent(&command) => {
+                return self.agent_wish(cmd, command, reply).await;
+            }
+            Ok(None) => self.do_wish(cmd, command).await,
+            Ok(Some(receipt)) => Ok(receipt),
+            Err(error) => Err(error),
+        };
+        let _ = reply.send(done);
+    }
+
+    /// The receipt of a command that was sent twice and done meanwhile.
+    async fn receipt_of(&self, cmd: &Cmd, command: &Command) -> Result<Option<Receipt>> {
+        let (key, digest) = (cmd.key.clone(), receipts::digest(cmd, command)?);
+        let found = self
+            .inner
+            .store
+            .read(move |it| receipts::find(it, &key, &digest));
+        Ok(found.await?)
+    }
+
+    async fn do_wish(&mut self, cmd: Cmd, command: Command) -> Result<Receipt> {
+        if self.row.trashed.is_some() && would_wake(&command) {
+            return Err(ControlError::not_now(
+                "the session is in the trash: restore it first",
+            ));
+        }
         match &command {
             Command::Decide { .. } | Command::DecideAlike { .. } => self.decide(cmd, command).await,
-            Command::Start(_) | Command::Fork { .. } | Command::Import { .. } => {
-                // The session is there: this is what it was made for.
-                self.tell_queue().await;
-                self.store_receipt(&cmd, &command, Durability::Normal, |_| Ok(Did::Done))
-                    .await
-            }
             Command::Send { .. }
             | Command::EditQueued { .. }
             | Command::MoveQueued { .. }
             | Command::RemoveQueued { .. } => self.queue_wish(cmd, command).await,
-            Command::Rewind { .. } | Command::StopTask { .. } => {
-                self.agent_wish(cmd, command).await
-            }
             Command::Rename { .. }
             | Command::Archive { .. }
             | Command::Trash { .. }
@@ -49,35 +85,40 @@ impl Actor {
         }
     }
 
-    /// Stores a receipt together with what it is for.
-    async fn store_receipt(
-        &self,
+    /// Stores a receipt together with what it is for, and with what the core makes of it: a host that ends behind it is
+    /// followed by one that knows of the wish.
+    async fn commit(
+        &mut self,
         cmd: &Cmd,
         command: &Command,
-        how: Durability,
+        inputs: impl IntoIterator<Item = Input>,
         deed: impl FnOnce(&Connection) -> Result<Did, StoreError> + Send + 'static,
     ) -> Result<Receipt> {
         let digest = receipts::digest(cmd, command)?;
         let (key, at) = (cmd.key.clone(), now());
+        let (core, effects) = (self.core.clone(), self.effects.len());
+        for input in inputs {
+            self.step(input);
+        }
         let job = move |it: &Connection| receipts::once(it, &key, &digest, at, deed);
-        let receipt = self.inner.store.write(how, job).await?;
-        Ok(receipt)
+        let stored = self.store_with(at, Durability::Full, job).await;
+        if stored.is_err() {
+            self.core = core;
+            self.effects.truncate(effects);
+        }
+        crate::points::passed("wish committed");
+        Ok(stored?)
     }
 
     async fn queue_wish(&mut self, cmd: Cmd, command: Command) -> Result<Receipt> {
         let (by, at) = (cmd.principal.clone(), now());
         let wish = command.clone();
-        if let Command::Send { message, .. } = &wish
-            && message.text.trim().is_empty()
-            && message.blocks.is_empty()
-        {
-            return Err(ControlError::invalid(
-                "the message is empty: write something",
-            ));
+        if let Command::Send { message, .. } = &wish {
+            message.says_something()?;
         }
         let deed = move |it: &Connection| match wish {
             Command::Send { session, message } => {
-                queue::push(it, session, &message, at, &by)?;
+                queue::send(it, session, &message, at, &by)?;
                 Ok(Did::Message {
                     message: message.id,
                 })
@@ -88,6 +129,10 @@ impl Actor {
                 text,
             } => {
                 queue::edit(it, session, message, &text)?;
+                if queue::get(it, session, message)?.message.is_empty() {
+                    let why = "the message would be empty: write something, or remove it";
+                    return Err(StoreError::Invalid(why.to_owned()));
+                }
                 Ok(Did::Message { message })
             }
             Command::MoveQueued {
@@ -104,9 +149,7 @@ impl Actor {
             }
             _ => Ok(Did::Done),
         };
-        let receipt = self
-            .store_receipt(&cmd, &command, Durability::Full, deed)
-            .await?;
+        let receipt = self.commit(&cmd, &command, [], deed).await?;
         crate::points::passed("message queued");
         self.tell_queue().await;
         Ok(receipt)
@@ -125,23 +168,46 @@ impl Actor {
             _ => return Err(ControlError::invalid("this host does not know the command")),
         };
         let (session, at, by) = (self.id, now(), cmd.principal.clone());
-        let message = match &command {
-            Command::Resume { message, .. } => message.clone(),
-            _ => None,
-        };
+        if let Command::Resume {
+            message: Some(message),
+            ..
+        } = &command
+        {
+            message.says_something()?;
+        }
+        let wish = command.clone();
         let deed = move |it: &Connection| {
-            if let Some(message) = &message {
-                queue::push_front(it, session, message, at, &by)?;
+            match &wish {
+                // What does not wait cannot be sent: it would hold up the others.
+                Command::SendNow { message, .. } => drop(queue::waiting(it, session, *message)?),
+                Command::Resume {
+                    message: Some(message),
+                    ..
+                } => drop(queue::push_front(it, session, message, at, &by)?),
+                _ => {}
             }
             Ok(Did::Done)
         };
-        let receipt = self
-            .store_receipt(&cmd, &command, Durability::Full, deed)
-            .await?;
-        if matches!(input, Input::Resume) {
-            self.step(Input::ReleaseQueue);
-        }
-        self.step(input);
+        let is_end = matches!(input, Input::Interrupt | Input::Stop | Input::ForceEnd);
+        let inputs = match input {
+            Input::Resume => vec![Input::ReleaseQueue, Input::Resume],
+            input => vec![input],
+        };
+        let committed = self.commit(&cmd, &command, inputs.clone(), deed).await;
+        let receipt = match committed {
+            // Whoever filled the disk can be ended all the same.
+            Err(ControlError::NoSpace) if is_end => {
+                for input in inputs {
+                    self.step(input);
+                }
+                Receipt {
+                    key: cmd.key,
+                    at,
+                    did: Did::Done,
+                }
+            }
+            committed => committed?,
+        };
         self.tell_queue().await;
         Ok(receipt)
     }
@@ -150,25 +216,25 @@ impl Actor {
     async fn row_wish(&mut self, cmd: Cmd, command: Command) -> Result<Receipt> {
         let mut row = self.row.clone();
         self.change(&mut row, &command)?;
-        let stored = row.clone();
-        let deed = move |it: &Connection| {
-            sessions::save(it, &stored)?;
-            Ok(Did::Done)
+        let before = std::mem::replace(&mut self.row, row);
+        let input = match &command {
+            Command::SetEnv { .. } => Some(Input::Restart),
+            Command::SetBudget { budget_usd, .. } => Some(Input::Budget {
+                spent: self.row.cost_usd,
+                budget: *budget_usd,
+            }),
+            Command::Trash { .. } => Some(Input::Stop),
+            _ => None,
         };
-        let receipt = self
-            .store_receipt(&cmd, &command, Durability::Full, deed)
-            .await?;
-        self.row = row;
+        let committed = self.commit(&cmd, &command, input, |_| Ok(Did::Done)).await;
+        if committed.is_err() {
+            self.row = before;
+        }
+        let receipt = committed?;
         self.unsaved.changed = true;
         match command {
-            Command::SetMode { mode, .. } => self.set_cli_mode(mode),
-            Command::SetModel { model, .. } => self.set_model(model),
-            Command::SetEnv { .. } => self.step(Input::Restart),
-            Command::SetBudget { budget_usd, .. } => self.step(Input::Budget {
-                spent: self.row.cost_usd,
-                budget: budget_usd,
-            }),
-            Command::Trash { .. } => self.step(Input::Stop),
+            Command::SetMode { mode, .. } => self.set_cli_mode(mode).await,
+            Command::SetModel { model, .. } => self.set_model(model).await,
             _ => {}
         }
         Ok(receipt)
@@ -190,7 +256,7 @@ impl Actor {
                         "its agent is at work: stop the session first",
                     ));
                 }
-                row.trashed = Some(now());
+                row.trashed.get_or_insert_with(now);
             }
             Command::Restore { .. } => row.trashed = None,
             Command::SetMode { mode, .. } => {
@@ -201,10 +267,18 @@ impl Actor {
                 row.setup.mode = mode.for_next_agent();
             }
             Command::SetModel { model, .. } => {
+                if model.as_ref().is_some_and(|model| model.trim().is_empty()) {
+                    return Err(ControlError::invalid(
+                        "name a model, or leave it out for the CLI's own choice",
+                    ));
+                }
                 row.setup.model.clone_from(model);
                 row.model.clone_from(model);
             }
-            Command::SetEnv { env, .. } => row.setup.env.clone_from(env),
+            Command::SetEnv { env, .. } => {
+                desk::check_variables(env)?;
+                row.setup.env.clone_from(env);
+            }
             Command::SetBudget { budget_usd, .. } => {
                 row.setup.budget_usd = budget::sound(*budget_usd)?;
             }
@@ -221,10 +295,11 @@ impl Actor {
                 "hands-off must end within a day from now",
             ));
         }
-        match self.agent {
-            Some(_) => Ok(()),
-            None => Err(ControlError::not_now(
-                "hands-off is given to an agent that runs: send a message first",
+        // The journal may say already that the agent has ended, before its connection does.
+        match self.agent.is_some() && self.core.has_agent() {
+            true => Ok(()),
+            false => Err(ControlError::not_now(
+                "hands-off is given to an agent that runs: send a message or resume the session first",
             )),
         }
     }
@@ -249,16 +324,17 @@ impl Actor {
     }
 
     /// The mode of the desk at once, that of the CLI by a request. It is verified by what the CLI says next.
-    pub(super) fn set_cli_mode(&mut self, mode: Mode) {
+    pub(super) async fn set_cli_mode(&mut self, mode: Mode) {
         let Some(handle) = self.set_desk_mode(mode) else {
             return;
         };
         let (inner, id) = (self.inner.clone(), self.id);
-        tokio::spawn(async move {
+        agent::say(async move {
             if let Err(error) = handle.set_permission_mode(mode.of_cli()).await {
                 inner.trouble(id, format!("the mode was not taken: {error}"));
             }
-        });
+        })
+        .await;
     }
 
     /// The same, done when it returns.
@@ -290,44 +366,32 @@ impl Actor {
         Some(agent.handle.clone())
     }
 
-    fn set_model(&mut self, model: Option<String>) {
+    pub(super) async fn set_model(&mut self, model: Option<String>) {
         let Some(agent) = &self.agent else {
             return;
         };
         let (handle, inner, id) = (agent.handle.clone(), self.inner.clone(), self.id);
-        tokio::spawn(async move {
+        agent::say(async move {
             if let Err(error) = handle.set_model(model.as_deref()).await {
                 inner.trouble(id, format!("the model was not taken: {error}"));
             }
-        });
+        })
+        .await;
     }
 
-    /// Wishes that the agent itself fulfils, and whose answer is the receipt.
-    async fn agent_wish(&mut self, cmd: Cmd, command: Command) -> Result<Receipt> {
+    /// Wishes that the agent itself fulfils, and whose answer is the receipt. It is not waited for here: one that does not
+    /// answer must still be ended.
+    async fn agent_wish(&mut self, cmd: Cmd, command: Command, reply: Reply) {
         let Some(agent) = &self.agent else {
-            return Err(ControlError::not_now(
-                "no agent is there: resume the session first",
-            ));
+            let why = "no agent is there: resume the session first";
+            let _ = reply.send(Err(ControlError::not_now(why)));
+            return;
         };
-        let handle = agent.handle.clone();
-        let refused = |error: countersign_client::Error| ControlError::not_now(error.to_string());
-        let did = match &command {
-            Command::StopTask { task, .. } => {
-                handle.stop_task(task).await.map_err(refused)?;
-                Did::Done
-            }
-            Command::Rewind {
-                message, dry_run, ..
-            } => {
-                let reply = handle.rewind_files(&message.uuid(), *dry_run).await;
-                let reply = reply.map_err(refused)?;
-                let value = serde_json::to_value(&reply).unwrap_or_default();
-                Did::Value { value }
-            }
-            _ => Did::Done,
-        };
-        self.store_receipt(&cmd, &command, Durability::Normal, move |_| Ok(did))
-            .await
+        let (handle, store) = (agent.handle.clone(), self.inner.store.clone());
+        agent::say(async move {
+            let _ = reply.send(fulfil(&handle, &store, cmd, command).await);
+        })
+        .await;
     }
 
     /// A turn ended: it is indexed, and what it cost is counted.
@@ -351,4 +415,45 @@ impl Actor {
             Err(error) => tracing::warn!(session = %self.id, %error, "a turn cannot be counted"),
         }
     }
+}
+
+/// Whether the agent itself fulfils it.
+fn is_for_agent(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Rewind { .. } | Command::StopTask { .. } | Command::Mcp { .. }
+    )
+}
+
+/// Has the agent fulfil a wish, and stores what it says as the receipt.
+async fn fulfil(handle: &Handle, store: &Store, cmd: Cmd, command: Command) -> Result<Receipt> {
+    let refused = |error: countersign_client::Error| ControlError::not_now(error.to_string());
+    let digest = receipts::digest(&cmd, &command)?;
+    let did = match &command {
+        Command::StopTask { task, .. } => {
+            handle.stop_task(task).await.map_err(refused)?;
+            Did::Done
+        }
+        Command::Mcp { server, act, .. } => {
+            let done = match act {
+                McpAct::Reconnect => handle.mcp_reconnect(server).await,
+                McpAct::Enable => handle.mcp_toggle(server, true).await,
+                McpAct::Disable => handle.mcp_toggle(server, false).await,
+            };
+            done.map_err(refused)?;
+            Did::Done
+        }
+        Command::Rewind {
+            message, dry_run, ..
+        } => {
+            let reply = handle.rewind_files(&message.uuid(), *dry_run).await;
+            let reply = reply.map_err(refused)?;
+            let value = serde_json::to_value(&reply).unwrap_or_default();
+            Did::Value { value }
+        }
+        _ => Did::Done,
+    };
+    let (key, at) = (cmd.key, now());
+    let job = move |it: &Connection| receipts::once(it, &key, &digest, at, |_| Ok(did));
+    Ok(store.write(Durability::Normal, job).await?)
 }

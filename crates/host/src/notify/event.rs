@@ -4,14 +4,18 @@
 //! names, states and one masked line, never an input.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::summary;
 use crate::control::session::State;
 use crate::control::{ApprovalId, ApprovalView, SessionId, SessionView};
 
 /// What can happen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = WebhookEvent)]
 #[non_exhaustive]
 pub enum Kind {
     /// A question waits for a person.

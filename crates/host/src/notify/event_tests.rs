@@ -22,6 +22,7 @@ pub(crate) fn view(number: u128, state: State, reason: &str) -> SessionView {
         open_approvals: 0,
         queued: 0,
         queue_held: false,
+        context_percent: None,
         cost_usd: 0.25,
         budget_usd: None,
         created: 7_000,

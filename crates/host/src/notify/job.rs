@@ -117,6 +117,8 @@ pub struct Job {
     pub(super) merged: u32,
     /// When the first of them happened.
     pub(super) merged_since: Option<u64>,
+    /// Its question was settled while it was under way: it is not tried again.
+    pub(super) is_settled: bool,
 }
 
 impl Job {
@@ -130,6 +132,7 @@ impl Job {
             at: now,
             merged: 0,
             merged_since: None,
+            is_settled: false,
         }
     }
 

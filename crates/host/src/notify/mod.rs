@@ -23,6 +23,7 @@
 
 mod event;
 mod job;
+mod mask;
 mod payload;
 mod post;
 mod program;
@@ -36,6 +37,7 @@ mod tls;
 
 pub use event::{About, Event, Kind, Question};
 pub use job::{Job, Next, Outcome, Schedule};
+pub use mask::Mask;
 pub use post::HttpLimits;
 pub use program::ProgramLimits;
 pub use shell::{Left, Notifier, Outside};

@@ -19,7 +19,7 @@ use super::job::{Job, Outcome};
 use super::payload;
 use super::post::{self, HttpLimits, Way};
 use super::program::{self, ProgramLimits, Run};
-use super::target::{Shape, Target, To};
+use super::target::{BadTarget, Shape, Target, To};
 use super::targets::{Said, Targets};
 use crate::control::{ApprovalId, now};
 
@@ -160,6 +160,21 @@ impl Notifier {
         said.for_each(|said| self.shared.say(said));
         self.shared.wake.notify_one();
         is_there
+    }
+
+    /// These are told from now on, and nobody else.
+    ///
+    /// # Errors
+    /// What is wrong with one of them; then nothing changes.
+    pub fn set_targets(&self, targets: Vec<Target>) -> Result<(), BadTarget> {
+        self.shared.targets().replace(targets)?;
+        self.shared.wake.notify_one();
+        Ok(())
+    }
+
+    /// Whether nobody is told anything.
+    pub fn is_idle(&self) -> bool {
+        self.shared.targets().is_empty()
     }
 
     /// A question is settled: whoever has not been told of it need not be.

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use hyper::Uri;
 use hyper::header::{HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::event::Kind;
 
@@ -65,29 +66,29 @@ pub struct Target {
     /// By which it is known; one of a kind.
     pub name: String,
     /// About what; the usual three without it.
-    #[serde(default = "usual")]
+    #[serde(default = "Target::usual")]
     pub on: Vec<Kind>,
     /// How it is reached.
     pub to: To,
 }
 
-fn usual() -> Vec<Kind> {
-    vec![Kind::NeedsYou, Kind::Finished, Kind::Failed]
-}
-
 /// How a target is reached.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[schema(as = WebhookTo)]
 pub enum To {
     /// A POST to an address.
     Webhook {
         /// Where: `https://…` or `http://…`.
+        #[schema(value_type = String)]
         url: Secret,
         /// With what it is signed. May be missing for a chat, which knows its caller by the address.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<String>)]
         secret: Option<Secret>,
         /// Further headers, such as `Authorization`.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[schema(value_type = BTreeMap<String, String>)]
         headers: BTreeMap<String, Secret>,
         /// What the body looks like.
         #[serde(default)]
@@ -99,6 +100,7 @@ pub enum To {
         argv: Vec<String>,
         /// The folder it runs in; the root of the file system without one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<String>)]
         cwd: Option<PathBuf>,
         /// Names of variables of the host that it may see beside the few it always gets.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -107,8 +109,9 @@ pub enum To {
 }
 
 /// What the body of a POST looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = WebhookShape)]
 pub enum Shape {
     /// Everything there is to tell.
     #[default]
@@ -161,6 +164,11 @@ pub enum BadTarget {
 }
 
 impl Target {
+    /// What one is told about that says nothing else.
+    pub fn usual() -> Vec<Kind> {
+        vec![Kind::NeedsYou, Kind::Finished, Kind::Failed]
+    }
+
     /// Whether it is to be told about this.
     pub fn wants(&self, kind: Kind) -> bool {
         kind == Kind::Test || self.on.contains(&kind)
@@ -275,12 +283,23 @@ impl Target {
     }
 
     fn secrets(&self) -> Vec<&str> {
-        let To::Webhook {
+        self.to.secrets()
+    }
+}
+
+impl To {
+    /// What of it may show nowhere.
+    pub fn hidden(&self) -> Vec<String> {
+        self.secrets().into_iter().map(str::to_owned).collect()
+    }
+
+    fn secrets(&self) -> Vec<&str> {
+        let Self::Webhook {
             url,
             secret,
             headers,
             ..
-        } = &self.to
+        } = self
         else {
             return Vec::new();
         };

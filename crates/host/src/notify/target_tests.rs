@@ -8,7 +8,7 @@ const URL: &str = "https://hooks.example.com/services/T0/B0/abcdefgh";
 fn webhook(url: &str, secret: Option<&str>, shape: Shape) -> Target {
     Target {
         name: "chat".to_owned(),
-        on: usual(),
+        on: Target::usual(),
         to: To::Webhook {
             url: Secret::new(url),
             secret: secret.map(Secret::new),
@@ -21,7 +21,7 @@ fn webhook(url: &str, secret: Option<&str>, shape: Shape) -> Target {
 fn program(argv: &[&str]) -> Target {
     Target {
         name: "bell".to_owned(),
-        on: usual(),
+        on: Target::usual(),
         to: To::Program {
             argv: argv.iter().map(|word| (*word).to_owned()).collect(),
             cwd: None,

@@ -5,6 +5,8 @@
 //! back only those of its own session; when a queue is full, the oldest of the same kind is merged into the new one, which
 //! tells how many it stands for.
 
+mod replace;
+
 use std::collections::{BTreeSet, VecDeque};
 
 use super::event::{Event, Kind};
@@ -77,6 +79,8 @@ struct Lane {
     waiting: VecDeque<Job>,
     under_way: Option<Job>,
     left_out: u64,
+    /// It is told no longer; its place stays, since jobs know it by that.
+    is_retired: bool,
 }
 
 /// All targets with what waits for each.
@@ -104,14 +108,8 @@ impl Targets {
                 return Err(BadTarget::Twice(target.name.clone()));
             }
         }
-        let lane = |target| Lane {
-            target,
-            waiting: VecDeque::new(),
-            under_way: None,
-            left_out: 0,
-        };
         Ok(Self {
-            lanes: targets.into_iter().map(lane).collect(),
+            lanes: targets.into_iter().map(Lane::of).collect(),
             schedule,
             bound: Self::BOUND,
             next: 0,
@@ -137,7 +135,8 @@ impl Targets {
 
     /// As [`Targets::on`], for one target. None if there is no such target.
     pub fn on_one(&mut self, name: &str, event: &Event, now: u64) -> Option<Vec<Said>> {
-        let is_there = self.lanes.iter().any(|lane| lane.target.name == name);
+        let is_it = |lane: &Lane| lane.target.name == name && !lane.is_retired;
+        let is_there = self.lanes.iter().any(is_it);
         is_there.then(|| self.put(event, now, |target| target.name == name))
     }
 
@@ -145,7 +144,8 @@ impl Targets {
         let number = self.next;
         self.next += 1;
         let bound = self.bound;
-        let wants = |lane: &Lane| lane.target.wants(event.kind) && chosen(&lane.target);
+        let wants =
+            |lane: &Lane| !lane.is_retired && lane.target.wants(event.kind) && chosen(&lane.target);
         let lanes = self.lanes.iter_mut().enumerate();
         lanes
             .filter(|(_, lane)| wants(lane))
@@ -178,6 +178,7 @@ impl Targets {
         let mut job = lane.under_way.take_if(|own| own.number == job.number)?;
         match job.tried(now, outcome, &self.schedule, jitter) {
             Next::Done => None,
+            Next::Again { .. } if job.is_settled => None,
             Next::Again { at, .. } => {
                 job.at = at;
                 lane.put_back(job);
@@ -198,8 +199,11 @@ impl Targets {
     pub fn settled(&mut self, approval: ApprovalId) {
         for lane in &mut self.lanes {
             // One that stands for others is told all the same.
-            lane.waiting
-                .retain(|job| job.approval() != Some(approval) || job.merged > 0);
+            let is_over = |job: &Job| job.approval() == Some(approval) && job.merged == 0;
+            lane.waiting.retain(|job| !is_over(job));
+            if let Some(job) = lane.under_way.as_mut().filter(|job| is_over(job)) {
+                job.is_settled = true;
+            }
         }
     }
 
@@ -211,6 +215,16 @@ impl Targets {
 }
 
 impl Lane {
+    fn of(target: Target) -> Self {
+        Self {
+            target,
+            waiting: VecDeque::new(),
+            under_way: None,
+            left_out: 0,
+            is_retired: false,
+        }
+    }
+
     fn put(&mut self, mut job: Job, bound: usize) -> Option<Said> {
         let mut said = None;
         if self.waiting.len() >= bound {

@@ -159,7 +159,12 @@ fn a_question_that_is_settled_is_not_told_any_more() {
         targets.on(&asked, 0);
     }
     targets.settled(ids[0]);
-    assert_eq!(targets.due(0)[0].approval(), Some(ids[1]));
+    let under_way = targets.due(0).remove(0);
+    assert_eq!(under_way.approval(), Some(ids[1]));
+    // Settled while it is told: it is not tried again.
+    targets.settled(ids[1]);
+    assert_eq!(targets.tried(&under_way, 0, &bad(), 0.5), None);
+    assert_eq!(targets.open(), 0);
 }
 
 #[test]

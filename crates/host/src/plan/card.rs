@@ -5,13 +5,14 @@
 
 use countersign_client::options::Version;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::way;
 use crate::approval::{Agent, Asked};
 use crate::control::approval::Way;
 
 /// A plan to decide on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Card {
     /// The text. None: nobody knows it.
     pub text: Option<String>,
@@ -28,7 +29,7 @@ pub struct Card {
 }
 
 /// A wish of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Wish {
     /// For which tool.
     pub tool: String,
@@ -37,7 +38,7 @@ pub struct Wish {
 }
 
 /// A way on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WayOffer {
     /// Which.
     pub way: Way,

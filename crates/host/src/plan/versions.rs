@@ -22,6 +22,7 @@ pub fn next_version(
     }
     Some(PlanVersion {
         approval,
+        asked_again: Vec::new(),
         number: last.map_or(1, |last| last.number.saturating_add(1)),
         at,
         by: by.to_owned(),

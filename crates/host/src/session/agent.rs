@@ -6,6 +6,7 @@
 use countersign_journal::Exit;
 
 use super::core::{Core, EndStep, EndWhy, Hold, Look, Outcome, Phase, Room};
+use super::turn::Turn;
 use super::{Begin, Effect, words};
 
 /// How often in a row a start may lead to another kind of start.
@@ -49,16 +50,28 @@ impl Core {
         }
         self.phase = Phase::Live;
         self.room = Room::Have;
+        self.waits_since = None;
         self.is_wanted = false;
         self.needs_word = false;
         self.is_unreachable = false;
+        self.is_closed = false;
         self.is_disk_full = paused.is_some();
         self.silent_from = now;
         // What was said to an earlier connection may not have arrived.
         match self.ending.as_ref().map(|ending| ending.step) {
             Some(EndStep::Killing) => self.kill(out),
             Some(_) => self.tell_end(now, out),
-            None => {}
+            None => self.interrupt_again(out),
+        }
+    }
+
+    /// An interrupt that an earlier connection did not bring to the agent goes again, if its turn still runs.
+    fn interrupt_again(&self, out: &mut Vec<Effect>) {
+        let is_owed = |turn: &Turn| turn.interrupted.is_some() && !turn.is_interrupt_written;
+        if self.turn.as_ref().is_some_and(is_owed) {
+            out.push(Effect::Interrupt {
+                cancel_queued: !self.unread.is_empty(),
+            });
         }
     }
 
@@ -101,6 +114,7 @@ impl Core {
         self.generation += 1;
         self.begin = begin;
         self.phase = Phase::Starting;
+        self.waits_since = None;
         self.wants_restart = false;
         self.trap = None;
         self.stderr.clear();
@@ -182,12 +196,14 @@ impl Core {
         let came_up = self.has_worked || (self.phase == Phase::Live && was_idle);
         let busy = self.is_busy();
         let ending = self.ending.as_ref().map(|ending| ending.why);
+        let is_resumed = self.is_resumed && (busy || exit.code != Some(0));
         self.leave_agent(out);
         match (ending, trap) {
             (Some(EndWhy::Stop), _) => self.off(Outcome::Stopped, out),
             (Some(EndWhy::Sleep), _) => self.sleep(out),
             (Some(EndWhy::Restart), _) => self.spawn(self.next_begin(), out),
             (_, Some(begin)) if self.may_try(begin) => self.spawn(begin, out),
+            _ if is_resumed => self.spawn(self.next_begin(), out),
             _ if !came_up || exit.error.is_some() => {
                 let why = exit.error.clone().unwrap_or_else(|| how(exit));
                 let outcome = self.failed_start(&why, None);
@@ -216,6 +232,7 @@ impl Core {
         let busy = self.is_busy();
         let had_background = self.background() > 0;
         let ending = self.ending.as_ref().map(|ending| ending.why);
+        let is_resumed = self.is_resumed;
         self.leave_agent(out);
         match ending {
             Some(EndWhy::Stop) => self.off(Outcome::Stopped, out),
@@ -223,6 +240,7 @@ impl Core {
             Some(EndWhy::Sleep) => self.sleep(out),
             _ if was_starting => self.start_lost(out),
             _ if !busy && !had_background => self.sleep(out),
+            _ if is_resumed => self.spawn(self.next_begin(), out),
             _ => {
                 self.is_cut_off = busy;
                 let what = match busy {
@@ -277,9 +295,11 @@ impl Core {
         self.ending = None;
         self.is_disk_full = false;
         self.is_unreachable = false;
+        self.is_closed = false;
         self.is_stalled = false;
         self.makes_room = false;
         self.is_released = false;
+        self.is_resumed = false;
         self.has_worked = false;
         self.look = Look::None;
     }

@@ -134,14 +134,20 @@ pub struct Core {
     /// This agent has begun a turn.
     pub(super) has_worked: bool,
     pub(super) room: Room,
+    /// Since when an agent is wanted and none is there: who began first is first in line, whenever its turn to ask came.
+    pub(super) waits_since: Option<u64>,
     /// The journal is ahead of what is known here.
     pub(super) is_behind: bool,
     pub(super) is_unreachable: bool,
+    /// The way to the agent was found closed: what became of it is told next.
+    pub(super) is_closed: bool,
     pub(super) is_disk_full: bool,
     /// A person wants an agent, whatever the queue says.
     pub(super) is_wanted: bool,
     /// A person said so before it was known that there is none.
     pub(super) is_wanted_anyway: bool,
+    /// A person wants the work of this agent to go on: should it go before the turn ends, another takes its place, once.
+    pub(super) is_resumed: bool,
     /// Only a person's word starts an agent again.
     pub(super) needs_word: bool,
     /// Starts in a row that came to nothing.
@@ -205,6 +211,7 @@ impl Core {
             timing,
             begin,
             has_conversation: begin == Begin::Resume,
+            waits_since: Some(now),
             since: now,
             ..Self::default()
         }
@@ -273,6 +280,7 @@ impl Core {
             Input::MakeRoom => self.makes_room = self.phase == Phase::Live,
             Input::Queue(_)
             | Input::NotSent { .. }
+            | Input::Closed { .. }
             | Input::Decided { .. }
             | Input::Children { .. }
             | Input::Budget { .. } => self.told(now, input, out),
@@ -315,7 +323,7 @@ impl Core {
 
     /// Messages wait for a person's word.
     pub fn queue_held(&self) -> bool {
-        self.held.is_some() && self.queued > 0
+        (self.held.is_some() || self.needs_word) && self.queued > 0
     }
 
     /// Which start of its agent it is at; 0 before the first.

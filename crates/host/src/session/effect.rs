@@ -42,7 +42,10 @@ pub enum Kept {
 #[non_exhaustive]
 pub enum Effect {
     /// An agent is wanted: [`Input::Admitted`](super::Input::Admitted) says that there is room for it.
-    AskForRoom,
+    AskForRoom {
+        /// Since when one is wanted.
+        since: u64,
+    },
     /// The room is not needed, or not wanted any more. Done twice it does nothing.
     GiveUpRoom,
     /// Start an agent. No number is used twice.

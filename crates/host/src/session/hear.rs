@@ -32,6 +32,7 @@ impl Core {
             Fact::Interrupted => {
                 if let Some(turn) = &mut self.turn {
                     turn.interrupted.get_or_insert(now);
+                    turn.is_interrupt_written = true;
                 }
             }
             Fact::Stderr(line) => words::append(&mut self.stderr, &line),
@@ -141,6 +142,7 @@ impl Core {
     }
 
     fn ended(&mut self, now: u64, end: &TurnEnd, out: &mut Vec<Effect>) {
+        self.is_resumed = false;
         let turn = self.turn.take();
         let has_begun = turn.as_ref().is_some_and(|turn| turn.has_begun);
         if !end.ok && !has_begun && words::says_no_conversation(&end.why) {
@@ -242,6 +244,7 @@ impl Core {
         let was_open = self.questions.close(request_id);
         if let (true, true, Some(turn)) = (was_open, ends_turn, &mut self.turn) {
             turn.interrupted.get_or_insert(now);
+            turn.is_interrupt_written = true;
             self.hold(Hold::Interrupted);
         }
         // The silence until here was the question's.
@@ -318,6 +321,7 @@ impl Core {
             // Of the turn before, if the one that is awaited has not begun.
             Report::Idle if self.turn.as_ref().is_some_and(|turn| turn.has_begun) => {
                 self.turn = None;
+                self.is_resumed = false;
                 self.outcome = Outcome::Done;
                 self.forget_calls_of_the_turn();
                 self.await_unread(now);

@@ -71,6 +71,12 @@ pub enum Input {
         /// Which.
         message: MessageId,
     },
+    /// A message could not be written because the agent has gone, or the way to it. It is in the queue as before, and what
+    /// became of the agent is told next.
+    Closed {
+        /// Which.
+        message: MessageId,
+    },
     /// A question needs nobody any more: a rule or a person has decided it, and the answer is on its way.
     Decided {
         /// Which.

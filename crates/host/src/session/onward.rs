@@ -15,10 +15,12 @@ impl Core {
             Phase::Off if self.wants_agent() => {
                 self.phase = Phase::Waiting;
                 self.room = Room::Asked;
-                out.push(Effect::AskForRoom);
+                let since = *self.waits_since.get_or_insert(now);
+                out.push(Effect::AskForRoom { since });
             }
             Phase::Waiting if !self.wants_agent() => {
                 self.phase = Phase::Off;
+                self.waits_since = None;
                 self.give_up_room(out);
             }
             Phase::Live if self.can_write() => self.next_message(now, out),
@@ -35,7 +37,7 @@ impl Core {
 
     /// The agent is there, and takes what is written.
     fn can_write(&self) -> bool {
-        self.ending.is_none() && !self.is_unreachable && !self.is_disk_full
+        self.ending.is_none() && !self.is_unreachable && !self.is_closed && !self.is_disk_full
     }
 
     /// The message that a person wants sent at once. A budget stands above that.
@@ -87,7 +89,12 @@ impl Core {
         out.push(Effect::PutBack { message });
     }
 
-    /// Nothing goes on and nothing waits: the agent could sleep.
+    /// What waits in the queue does so until a person says otherwise: no agent is needed for that.
+    fn is_queue_stuck(&self) -> bool {
+        self.held.is_some() || self.over_budget.is_some()
+    }
+
+    /// Nothing goes on and nothing is to come by itself: the agent could sleep.
     pub(crate) fn may_sleep(&self) -> bool {
         self.phase == Phase::Live
             && self.can_write()
@@ -96,7 +103,7 @@ impl Core {
             && self.questions.is_empty()
             && self.unread.is_empty()
             && self.first.is_none()
-            && self.queued == 0
+            && (self.queued == 0 || self.is_queue_stuck())
             && !self.wants_restart
     }
 }

@@ -20,6 +20,9 @@ pub(super) struct Turn {
     pub(super) interrupted: Option<u64>,
     /// That was before it had begun.
     pub(super) interrupted_early: bool,
+    /// The journal has the line that ends it.
+    #[serde(default)]
+    pub(super) is_interrupt_written: bool,
     /// It was to end, and goes on all the same.
     pub(super) is_deaf: bool,
     /// If it has not begun by then, there is none.
@@ -39,6 +42,7 @@ impl Turn {
             by_itself: false,
             interrupted: None,
             interrupted_early: false,
+            is_interrupt_written: false,
             is_deaf: false,
             begins_by: None,
             trouble: None,

@@ -15,6 +15,7 @@ impl Core {
         match input {
             Input::Queue(queue) => self.queue(&queue),
             Input::NotSent { message } => self.not_sent(message),
+            Input::Closed { message } => self.closed(message),
             Input::Decided { request_id } => {
                 if let Some(question) = self.questions.get_mut(&request_id) {
                     question.needs_person = false;
@@ -87,8 +88,17 @@ impl Core {
         }
     }
 
+    /// The message waits as before: the agent had gone, or the way to it, and a person need not say anything about that.
+    fn closed(&mut self, message: MessageId) {
+        if self.unread.close(&message.to_string()) {
+            self.is_closed = true;
+            self.drop_awaited_turn(Outcome::Done);
+        }
+    }
+
     fn interrupt(&mut self, now: u64, out: &mut Vec<Effect>) {
         self.is_released = false;
+        self.is_resumed = false;
         let is_reachable =
             self.phase == Phase::Live && self.ending.is_none() && !self.is_unreachable;
         if is_reachable && self.turn.is_some() {
@@ -118,6 +128,7 @@ impl Core {
         }
         turn.interrupted = Some(now);
         turn.interrupted_early = !turn.has_begun;
+        turn.is_interrupt_written = false;
         turn.is_deaf = false;
         out.push(Effect::Interrupt {
             cancel_queued: !self.unread.is_empty(),
@@ -126,6 +137,7 @@ impl Core {
 
     fn stop(&mut self, now: u64, out: &mut Vec<Effect>) {
         self.is_wanted_anyway = false;
+        self.is_resumed = false;
         match self.phase {
             Phase::Off | Phase::Waiting => self.stop_without_agent(out),
             Phase::Starting => self.want_end(),
@@ -164,6 +176,7 @@ impl Core {
 
     fn force_end(&mut self, now: u64, out: &mut Vec<Effect>) {
         self.is_wanted_anyway = false;
+        self.is_resumed = false;
         if !self.has_agent() {
             return self.stop_without_agent(out);
         }
@@ -231,7 +244,7 @@ impl Core {
         if self.is_unreachable {
             return;
         }
-        if std::mem::take(&mut self.is_wanted_anyway) && self.phase == Phase::Off {
+        if std::mem::take(&mut self.is_wanted_anyway) {
             self.resume();
         }
     }
@@ -250,6 +263,11 @@ impl Core {
             (Phase::Live, None) if matches!(self.outcome, Outcome::NotSignedIn { .. }) => {
                 // What was signed in since is read at a start.
                 self.wants_restart = true;
+            }
+            // It may be about to go without our knowing: the wish is not lost with it.
+            _ if !self.is_wanted_anyway => {
+                let is_starting = self.phase == Phase::Starting;
+                self.is_resumed = is_starting || self.turn.is_some() || self.queued > 0;
             }
             _ => {}
         }

@@ -91,6 +91,11 @@ impl ApprovalRow {
         }
     }
 
+    /// A rule has decided it, and the journal does not know yet.
+    pub(crate) fn is_decided_by_rule(&self) -> bool {
+        self.life == Life::Decided && self.answer.is_none()
+    }
+
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             id: row.get("id")?,
@@ -141,14 +146,21 @@ pub fn insert(connection: &Connection, row: &ApprovalRow) -> Result<bool, StoreE
     Ok(added > 0)
 }
 
+/// One approval, if there is one.
+///
+/// # Errors
+/// When the database fails.
+pub fn find(connection: &Connection, id: ApprovalId) -> Result<Option<ApprovalRow>, StoreError> {
+    let mut approvals = connection.prepare_cached("SELECT * FROM approvals WHERE id = ?1")?;
+    Ok(approvals.query_row([id], ApprovalRow::of).optional()?)
+}
+
 /// One approval.
 ///
 /// # Errors
 /// When there is none.
 pub fn get(connection: &Connection, id: ApprovalId) -> Result<ApprovalRow, StoreError> {
-    let mut approvals = connection.prepare_cached("SELECT * FROM approvals WHERE id = ?1")?;
-    let row = approvals.query_row([id], ApprovalRow::of).optional()?;
-    row.ok_or_else(|| StoreError::not_found("approval", id))
+    find(connection, id)?.ok_or_else(|| StoreError::not_found("approval", id))
 }
 
 /// Decides, once: the first decision holds, and only on what was seen. The answer waits to be delivered.
@@ -215,7 +227,7 @@ pub fn set_life(connection: &Connection, id: ApprovalId, life: &Life) -> Result<
     }
 }
 
-fn some(
+pub(super) fn some(
     connection: &Connection,
     which: &str,
     values: impl rusqlite::Params,
@@ -322,7 +334,7 @@ pub fn forget_behind(
     generation: u32,
     seq: u64,
 ) -> Result<usize, StoreError> {
-    let sql = "DELETE FROM approvals WHERE session = ?1 AND generation = ?2 AND seq > ?3";
+    let sql = "DELETE FROM approvals WHERE session = ?1 AND (generation, seq) > (?2, ?3)";
     Ok(connection
         .prepare_cached(sql)?
         .execute((session, generation, seq))?)

@@ -69,7 +69,7 @@ pub enum StoreError {
     },
     /// A stored value cannot be read.
     #[error(
-        "a stored {what} cannot be read: {why}; a copy from before the last change of form lies beside the database"
+        "a stored {what} cannot be read: {why}; put a copy of host.db back, or move it aside: sessions are found again by their journals, without names, rules and queues"
     )]
     Damaged {
         /// Which value.
@@ -147,6 +147,21 @@ impl StoreError {
         }
     }
 
+    /// Whether the job itself was refused, and the database is well.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(
+            self,
+            Self::NotFound { .. }
+                | Self::Taken { .. }
+                | Self::Invalid(_)
+                | Self::KeyReused(_)
+                | Self::AlreadyDecided { .. }
+                | Self::Withdrawn(_)
+                | Self::Stale(_)
+                | Self::ConversationLive(_)
+        )
+    }
+
     /// Whether nothing may be written any more: a sync that failed is never tried again, since the system may have
     /// dropped what it could not write.
     pub(super) fn is_fatal(&self) -> bool {
@@ -165,6 +180,10 @@ impl From<rusqlite::Error> for StoreError {
                 what: "value",
                 why: why.to_string(),
             },
+            // Times and amounts of clients: the database counts to 2^63.
+            rusqlite::Error::ToSqlConversionFailure(_) => Self::Invalid(
+                "a number is larger than can be kept: at most 9223372036854775807".into(),
+            ),
             error => Self::Sqlite {
                 code: error
                     .sqlite_error()

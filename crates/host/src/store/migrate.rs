@@ -15,7 +15,11 @@ use super::StoreError;
 use super::open::{APPLICATION, beside, private, sync_folder_of};
 
 /// Every migration in its order: the first makes form 1.
-pub(super) const ALL: &[&str] = &[include_str!("migrations/0001_begin.sql")];
+pub(super) const ALL: &[&str] = &[
+    include_str!("migrations/0001_begin.sql"),
+    include_str!("migrations/0002_presented.sql"),
+    include_str!("migrations/0003_shelf.sql"),
+];
 
 /// How many pages of a copy go at once.
 const PAGES: i32 = 1024;

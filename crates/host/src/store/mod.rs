@@ -6,15 +6,18 @@
 //! of SQLite is known outside of here but the connection that a job gets.
 
 pub mod approvals;
+pub mod around;
+pub mod decisions;
 mod error;
 pub mod events;
+pub mod insights;
 #[cfg(unix)]
 mod kept;
 mod lock;
 mod migrate;
 mod open;
 pub mod outbox;
-mod page;
+pub(crate) mod page;
 pub mod plans;
 pub mod queue;
 mod readers;
@@ -24,8 +27,10 @@ pub mod search;
 pub mod sessions;
 pub mod settings;
 pub mod shelf;
+pub mod told;
 pub mod usage;
 mod value;
+pub mod vitals;
 mod writer;
 
 use std::fmt;

@@ -16,7 +16,7 @@ const USUAL: usize = 50;
 const MOST: usize = 500;
 
 /// How many are meant by what a client says.
-pub(super) fn size(most: usize) -> usize {
+pub(crate) fn size(most: usize) -> usize {
     match most {
         0 => USUAL,
         most => most.min(MOST),

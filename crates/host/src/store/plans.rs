@@ -1,7 +1,7 @@
 //! Versions of plans.
 //!
-//! Owns their numbers. Invariants: the versions of a session count from 1 without a gap; the same text twice in a row is
-//! one version; a plan that is presented again with the same approval is not stored again.
+//! Owns their numbers, and which approvals presented which. Invariants: the versions of a session count from 1 without a
+//! gap; the same text twice in a row is one version, with an approval for each time it was presented.
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
@@ -13,7 +13,7 @@ use crate::control::{ApprovalId, SessionId};
 pub struct PlanRow {
     /// From 1.
     pub number: u32,
-    /// The approval it was presented with.
+    /// The approval it was presented with first.
     pub approval: Option<ApprovalId>,
     /// When.
     pub at: u64,
@@ -58,13 +58,33 @@ pub fn add(
         && last.text == text
         && last.by == by
     {
+        present(connection, session, approval, last.number, at)?;
         return Ok(last.number);
     }
     let number = last.map_or(0, |last| last.number) + 1;
     let sql = "INSERT INTO plans (session, number, approval, at, by, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let mut insert = connection.prepare_cached(sql)?;
     insert.execute((session, number, approval, at, by, text))?;
+    present(connection, session, approval, number, at)?;
     Ok(number)
+}
+
+/// An approval presents the version that it came with first, whatever a person makes of it.
+fn present(
+    connection: &Connection,
+    session: SessionId,
+    approval: Option<ApprovalId>,
+    number: u32,
+    at: u64,
+) -> Result<(), StoreError> {
+    let Some(approval) = approval else {
+        return Ok(());
+    };
+    let sql = "INSERT INTO presented (session, approval, number, at) VALUES (?1, ?2, ?3, ?4)
+               ON CONFLICT (session, approval) DO NOTHING";
+    let mut insert = connection.prepare_cached(sql)?;
+    insert.execute((session, approval, number, at))?;
+    Ok(())
 }
 
 fn one(
@@ -86,7 +106,7 @@ pub fn newest(connection: &Connection, session: SessionId) -> Result<Option<Plan
     one(connection, which, [session])
 }
 
-/// The first version that belongs to an approval: what the agent presented.
+/// The version that was presented with an approval.
 ///
 /// # Errors
 /// When the database fails.
@@ -95,8 +115,22 @@ pub fn of_approval(
     session: SessionId,
     approval: ApprovalId,
 ) -> Result<Option<PlanRow>, StoreError> {
-    let which = "session = ?1 AND approval = ?2 ORDER BY number LIMIT 1";
+    let which = "session = ?1 AND number = (SELECT number FROM presented WHERE session = ?1 AND approval = ?2)";
     one(connection, which, (session, approval))
+}
+
+/// Which approvals presented which version, oldest first.
+///
+/// # Errors
+/// When the database fails.
+pub fn presented(
+    connection: &Connection,
+    session: SessionId,
+) -> Result<Vec<(u32, ApprovalId)>, StoreError> {
+    let sql = "SELECT number, approval FROM presented WHERE session = ?1 ORDER BY rowid";
+    let mut presented = connection.prepare_cached(sql)?;
+    let rows = presented.query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// All versions, oldest first.

@@ -94,13 +94,40 @@ fn put(
         at,
         by,
     ))?;
+    if added == 0 {
+        // One of another session would be lost without a word.
+        get(connection, session, message.id).map_err(|_| taken(message.id))?;
+    }
     Ok(added > 0)
+}
+
+fn taken(id: MessageId) -> StoreError {
+    let (what, id) = ("message", id.to_string());
+    StoreError::Taken { what, id }
+}
+
+/// Puts a message behind all others, as it was sent. Sent again as it is, it is one message.
+///
+/// # Errors
+/// When its session is not there, or something else was sent under its id.
+pub fn send(
+    connection: &Connection,
+    session: SessionId,
+    message: &Message,
+    at: u64,
+    by: &str,
+) -> Result<(), StoreError> {
+    let is_new = push(connection, session, message, at, by)?;
+    if !is_new && get(connection, session, message.id)?.message != *message {
+        return Err(taken(message.id));
+    }
+    Ok(())
 }
 
 /// Puts a message behind all others. False: it is there already.
 ///
 /// # Errors
-/// When its session is not there.
+/// When its session is not there, or another one has a message of that id.
 pub fn push(
     connection: &Connection,
     session: SessionId,
@@ -115,7 +142,7 @@ pub fn push(
 /// Puts a message in front of all others. False: it is there already.
 ///
 /// # Errors
-/// When its session is not there.
+/// When its session is not there, or another one has a message of that id.
 pub fn push_front(
     connection: &Connection,
     session: SessionId,
@@ -125,6 +152,24 @@ pub fn push_front(
 ) -> Result<bool, StoreError> {
     let place = first(connection, session)? - 1;
     put(connection, session, message, place, at, by)
+}
+
+/// Puts a message in front of all others, in the place of one of its id that waits with another text.
+///
+/// # Errors
+/// When its session is not there, or a message of another one has that id.
+pub fn put_anew(
+    connection: &Connection,
+    session: SessionId,
+    message: &Message,
+    at: u64,
+    by: &str,
+) -> Result<bool, StoreError> {
+    let sql = "DELETE FROM queue WHERE id = ?1 AND session = ?2 AND going_n IS NULL";
+    connection
+        .prepare_cached(sql)?
+        .execute((message.id, session))?;
+    push_front(connection, session, message, at, by)
 }
 
 fn some(
@@ -178,6 +223,22 @@ pub fn get(
 ) -> Result<QueuedRow, StoreError> {
     let found = some(connection, "id = ?1 AND session = ?2", (id, session))?.pop();
     found.ok_or_else(|| StoreError::not_found("queued message", id))
+}
+
+/// A message of a session that waits.
+///
+/// # Errors
+/// When there is none, or it is on its way.
+pub fn waiting(
+    connection: &Connection,
+    session: SessionId,
+    id: MessageId,
+) -> Result<QueuedRow, StoreError> {
+    let row = get(connection, session, id)?;
+    match row.going {
+        None => Ok(row),
+        Some(_) => Err(StoreError::not_found("waiting message", id)),
+    }
 }
 
 /// What waits can be changed; what is on its way cannot.
@@ -275,6 +336,30 @@ pub(super) fn arrived(
     let sql = "DELETE FROM queue WHERE session = ?1 AND going_generation = ?2 AND going_n = ?3";
     let mut queue = connection.prepare_cached(sql)?;
     queue.execute((session, generation, n))?;
+    Ok(())
+}
+
+/// A message that its agent gave back waits again, in front of the others. A word that it has arrived may still come: it
+/// takes nothing away then.
+///
+/// # Errors
+/// When its session is not there, or another one has a message of that id.
+pub fn put_back(
+    connection: &Connection,
+    session: SessionId,
+    message: &Message,
+    at: u64,
+    by: &str,
+) -> Result<(), StoreError> {
+    if push_front(connection, session, message, at, by)? {
+        return Ok(());
+    }
+    let place = first(connection, session)? - 1;
+    let sql = "UPDATE queue SET going_generation = NULL, going_n = NULL, place = ?2
+               WHERE id = ?1 AND going_n IS NOT NULL";
+    connection
+        .prepare_cached(sql)?
+        .execute((message.id, place))?;
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 //! another command it is refused; receipt and deed are one transaction.
 
 use rusqlite::{Connection, OptionalExtension as _};
+use serde::Serialize;
 
 use super::StoreError;
 use super::value::Json;
@@ -17,7 +18,15 @@ pub const KEPT: u64 = 30 * 24 * 60 * 60 * 1_000_000;
 /// # Errors
 /// When the command cannot be put into words.
 pub fn digest(cmd: &Cmd, command: &Command) -> Result<Digest, StoreError> {
-    let text = serde_json::to_vec(&(&cmd.principal, command));
+    digest_of(cmd, command)
+}
+
+/// The same for what is no command of its own.
+///
+/// # Errors
+/// When it cannot be put into words.
+pub(crate) fn digest_of(cmd: &Cmd, wanted: &impl Serialize) -> Result<Digest, StoreError> {
+    let text = serde_json::to_vec(&(&cmd.principal, wanted));
     text.map(|text| Digest::of(&text))
         .map_err(|error| StoreError::Invalid(format!("the command cannot be stored: {error}")))
 }

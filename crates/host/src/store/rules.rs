@@ -3,13 +3,13 @@
 //! Owns their rows. What a rule means is policy's business; here it is text with an effect and a scope. Invariant: a rule
 //! of a session goes with it.
 
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension as _, Row};
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 use super::value::Json;
-use crate::control::approval::{Effect, Scope};
-use crate::control::{ApprovalId, SessionId};
+use crate::control::approval::Scope;
+use crate::control::{ApprovalId, RuleEffect, SessionId};
 
 /// A rule that is to be kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub struct NewRule {
     /// The top folder of the repository it holds in, for [`Scope::Repository`].
     pub repository: Option<String>,
     /// What it says.
-    pub effect: Effect,
+    pub effect: RuleEffect,
     /// The rule, in Claude Code's language.
     pub rule: String,
     /// Until when: microseconds of Unix time.
@@ -34,6 +34,8 @@ pub struct NewRule {
     pub at: u64,
     /// The approval it was made with.
     pub approval: Option<ApprovalId>,
+    /// Why it is there.
+    pub note: Option<String>,
 }
 
 /// A rule as it is stored.
@@ -61,6 +63,7 @@ impl RuleRow {
                 client: row.get("client")?,
                 at: row.get("at")?,
                 approval: row.get("approval")?,
+                note: row.get("note")?,
             },
         })
     }
@@ -81,8 +84,8 @@ pub fn add(connection: &Connection, rule: &NewRule) -> Result<u64, StoreError> {
             "the rule does not say in which session or repository it holds".to_owned(),
         ));
     }
-    let sql = "INSERT INTO rules (scope, session, repository, effect, rule, expires, by, client, at, approval)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING id";
+    let sql = "INSERT INTO rules (scope, session, repository, effect, rule, expires, by, client, at, approval, note)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING id";
     let mut insert = connection.prepare_cached(sql)?;
     let values = (
         Json(rule.scope),
@@ -95,6 +98,7 @@ pub fn add(connection: &Connection, rule: &NewRule) -> Result<u64, StoreError> {
         &rule.client,
         rule.at,
         rule.approval,
+        &rule.note,
     );
     Ok(insert.query_row(values, |row| row.get(0))?)
 }
@@ -104,8 +108,8 @@ pub fn add(connection: &Connection, rule: &NewRule) -> Result<u64, StoreError> {
 /// # Errors
 /// When the database fails.
 pub fn inherit(connection: &Connection, from: SessionId, to: SessionId) -> Result<(), StoreError> {
-    let sql = "INSERT INTO rules (scope, session, repository, effect, rule, expires, by, client, at, approval)
-               SELECT scope, ?2, repository, effect, rule, expires, by, client, at, approval
+    let sql = "INSERT INTO rules (scope, session, repository, effect, rule, expires, by, client, at, approval, note)
+               SELECT scope, ?2, repository, effect, rule, expires, by, client, at, approval, note
                FROM rules WHERE scope = ?3 AND session = ?1 ORDER BY id";
     let mut insert = connection.prepare_cached(sql)?;
     insert.execute((from, to, Json(Scope::Session)))?;
@@ -144,6 +148,29 @@ pub fn all(connection: &Connection) -> Result<Vec<RuleRow>, StoreError> {
     let mut rules = connection.prepare_cached("SELECT * FROM rules ORDER BY id")?;
     let rows = rules.query_map([], RuleRow::of)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// One rule.
+///
+/// # Errors
+/// When there is none.
+pub fn get(connection: &Connection, id: u64) -> Result<RuleRow, StoreError> {
+    let mut rules = connection.prepare_cached("SELECT * FROM rules WHERE id = ?1")?;
+    let found = rules.query_row([id], RuleRow::of).optional()?;
+    found.ok_or_else(|| StoreError::not_found("rule", id))
+}
+
+/// A rule says something else from now on. Where it holds and who made it stays.
+///
+/// # Errors
+/// When there is none.
+pub fn change(connection: &Connection, id: u64, rule: &NewRule) -> Result<(), StoreError> {
+    let sql = "UPDATE rules SET effect = ?2, rule = ?3, expires = ?4, note = ?5 WHERE id = ?1";
+    let values = (id, Json(rule.effect), &rule.rule, rule.expires, &rule.note);
+    match connection.prepare_cached(sql)?.execute(values)? {
+        0 => Err(StoreError::not_found("rule", id)),
+        _ => Ok(()),
+    }
 }
 
 /// Takes a rule back.

@@ -9,12 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{StoreError, page};
 use crate::control::{Found, Page, SessionId};
+use crate::notify::Mask;
 
 /// Around found words: the marks by which text is set apart from what is around it, which shows nothing by itself.
 const MARKS: [char; 2] = ['\u{2068}', '\u{2069}'];
 
 /// The longest text of an entry that is indexed. More than that is a file, not words.
 const LONGEST: usize = 64 << 10;
+
+/// The longest excerpt of an entry that holds a secret, in bytes.
+const EXCERPT: usize = 200;
 
 /// How many words of a search count.
 const WORDS: usize = 16;
@@ -145,6 +149,51 @@ fn of(row: &Row<'_>) -> rusqlite::Result<Found> {
         at: row.get(4)?,
         excerpt: row.get(5)?,
     })
+}
+
+/// The same places without what is secret: one that is found by its secrets alone is none, since who asks for one letter
+/// after the other would find them out; an excerpt is cut from what is left.
+///
+/// # Errors
+/// When the database fails.
+pub(crate) fn without_secrets(
+    connection: &Connection,
+    words: &str,
+    found: Vec<Found>,
+    mask: &Mask,
+) -> Result<Vec<Found>, StoreError> {
+    let sql = "SELECT text FROM search WHERE session = ?1 AND entry = ?2";
+    let mut whole = connection.prepare_cached(sql)?;
+    let words: Vec<String> = words
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let mut left = Vec::with_capacity(found.len());
+    for mut one in found {
+        let text: String = whole.query_row((one.session, &one.entry), |row| row.get(0))?;
+        let masked = mask.of(&text);
+        if masked != text {
+            let Some(excerpt) = around(&masked, &words) else {
+                continue;
+            };
+            one.excerpt = excerpt;
+        }
+        left.push(one);
+    }
+    Ok(left)
+}
+
+/// What stands around the first of these words. None if one of them is not there.
+fn around(text: &str, words: &[String]) -> Option<String> {
+    let small = text.to_lowercase();
+    let places: Option<Vec<usize>> = words.iter().map(|word| small.find(word)).collect();
+    let first = places?.into_iter().min().unwrap_or_default();
+    let from = text.floor_char_boundary(first.saturating_sub(EXCERPT / 4));
+    let to = text.floor_char_boundary(from + EXCERPT);
+    let before = if from > 0 { "…" } else { "" };
+    let behind = if to < text.len() { "…" } else { "" };
+    Some(format!("{before}{}{behind}", &text[from..to]))
 }
 
 /// What a person typed, in the language of the index: each word in quotation marks, so that none of them is an operator.

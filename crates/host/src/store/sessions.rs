@@ -83,7 +83,7 @@ impl SessionRow {
             setup,
             core: Value::Null,
             state: State::Queued,
-            reason: String::new(),
+            reason: "It is about to be started.".to_owned(),
             since: now,
             cut_off: false,
             queue_held: false,

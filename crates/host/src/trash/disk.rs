@@ -1,4 +1,4 @@
-//! What lies on the disk, by session: journal, worktree, trash.
+//! What lies on the disk, by session: journal, worktree, uploads, trash.
 //!
 //! Owns the measuring and its memory. Counts what the disk gives (blocks), a file with several names once, follows no link
 //! and leaves no disk for another. Invariant: reads only; the journal of a session is measured anew each time, a folder of
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Trash;
 use crate::control::SessionId;
+use crate::folders::uploads_of;
 use crate::worktree::slug;
 
 /// A file that only grows does not change its folder. So a folder is read again after ten minutes (in microseconds).
@@ -30,6 +31,9 @@ pub struct Use {
     pub journal: u64,
     /// Its worktree, build output included.
     pub worktree: u64,
+    /// Files that were handed to its agent.
+    #[serde(default)]
+    pub uploads: u64,
     /// What of it is in the trash.
     pub trash: u64,
 }
@@ -37,7 +41,7 @@ pub struct Use {
 impl Use {
     /// All of it.
     pub fn total(self) -> u64 {
-        self.journal + self.worktree + self.trash
+        self.journal + self.worktree + self.uploads + self.trash
     }
 }
 
@@ -106,6 +110,11 @@ impl Measure {
             let session = short.and_then(|short| by_short.get(short)).copied();
             let bytes = self.walk(&path, Some(now), &mut disk.unread);
             disk.of(session).worktree += bytes;
+        }
+        for (name, path) in entries(&uploads_of(data))? {
+            let owner = name.to_str().and_then(|name| name.parse().ok());
+            let bytes = self.walk(&path, None, &mut disk.unread);
+            disk.of(owner).uploads += bytes;
         }
         self.add_trash(&data.join("trash"), now, &mut disk)?;
         self.forget_old(now);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use countersign_process::{die_with_parent, lasting};
+use countersign_process::{Marker, die_with_parent, lasting};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
@@ -260,6 +260,8 @@ impl Call<'_> {
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_OPTIONAL_LOCKS", "0")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
+            // A filter is what a repository says, and an agent writes there: it may not speak for the person either.
+            .env(Marker::NAME, Marker::of(0).value())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -23,16 +23,26 @@ fn marked(mark: &str) -> Asked {
 #[test]
 fn calls_of_one_tool_are_alike_and_others_are_not() {
     let yes = Decide::allow();
-    assert!(are_alike(&bash("a"), &bash("b"), &yes));
-    assert!(!are_alike(&bash("a"), &tool("Write", json!({})), &yes));
-    assert!(!are_alike(&plan("# A"), &plan("# B"), &yes));
-    assert!(!are_alike(&plan("# A"), &plan("# B"), &Decide::deny("no")));
+    assert!(are_alike(&bash("a"), &bash("b"), true, &yes));
+    assert!(!are_alike(
+        &bash("a"),
+        &tool("Write", json!({})),
+        true,
+        &yes
+    ));
+    assert!(!are_alike(&plan("# A"), &plan("# B"), true, &yes));
+    assert!(!are_alike(
+        &plan("# A"),
+        &plan("# B"),
+        true,
+        &Decide::deny("no")
+    ));
     let form = |server: &str| {
         ask(json!({"subtype": "elicitation", "mcp_server_name": server, "message": "m"}))
     };
     let no = Decide::Decline { message: None };
-    assert!(are_alike(&form("a"), &form("a"), &no));
-    assert!(!are_alike(&form("a"), &form("b"), &no));
+    assert!(are_alike(&form("a"), &form("a"), true, &no));
+    assert!(!are_alike(&form("a"), &form("b"), true, &no));
 }
 
 #[test]
@@ -45,14 +55,21 @@ fn what_the_cli_marks_is_never_allowed_unseen_but_may_be_denied() {
         "decision_reason_type",
     ] {
         assert!(
-            !are_alike(&bash("a"), &marked(mark), &Decide::allow()),
+            !are_alike(&bash("a"), &marked(mark), true, &Decide::allow()),
             "{mark}"
         );
         assert!(
-            are_alike(&bash("a"), &marked(mark), &Decide::deny("no")),
+            are_alike(&bash("a"), &marked(mark), true, &Decide::deny("no")),
             "{mark}"
         );
     }
+}
+
+#[test]
+fn what_nobody_has_seen_is_not_allowed_but_may_be_denied() {
+    let (seen, came_later) = (bash("git log"), bash("rm -r src"));
+    assert!(!are_alike(&seen, &came_later, false, &Decide::allow()));
+    assert!(are_alike(&seen, &came_later, false, &Decide::deny("no")));
 }
 
 #[test]

@@ -150,8 +150,11 @@ fn a_mode_is_ours_and_only_plan_mode_is_the_clis() {
         assert_eq!(updates(come.answer.as_ref()), expected);
         assert_eq!(come.rules, []);
     }
-    let over = allow(None, None, Some(Mode::HandsOff { until: NOW }), &[]);
-    assert!(invalid(decide(&bash(), &over, &known(NEW))).contains("over already"));
+    // Over already, or longer than anybody keeps their hands off.
+    for until in [NOW, NOW + 86_400_000_000 + 1] {
+        let bad = allow(None, None, Some(Mode::HandsOff { until }), &[]);
+        assert!(invalid(decide(&bash(), &bad, &known(NEW))).contains("within a day"));
+    }
 }
 
 #[test]

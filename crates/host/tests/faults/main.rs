@@ -37,3 +37,4 @@ mod unread;
 #[path = "../../../keeper/tests/faults/wait.rs"]
 #[expect(dead_code, reason = "some are for tests of the keeper alone")]
 mod wait;
+mod wishes;

@@ -1,6 +1,9 @@
 //! Approvals: asked, decided once, delivered once.
 
-use countersign_host::control::{Command, Control, ControlError, Decide, Digest};
+use std::time::Duration;
+
+use countersign_host::control::approval::{Life, Outcome};
+use countersign_host::control::{Command, Control, ControlError, Decide, Digest, Message};
 
 use crate::stage::Stage;
 
@@ -85,4 +88,30 @@ async fn the_first_decision_holds_and_must_name_what_was_seen() {
     );
     stage.until(id, "idle").await;
     assert!(stage.ran().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_decision_reaches_the_agent_though_the_way_to_it_breaks() {
+    let stage = Stage::new(ASKS).await;
+    let session = stage.start("0").await;
+    let rounds: Vec<String> = (0..16).map(|round| round.to_string()).collect();
+    for next in 1..=rounds.len() {
+        let open = stage.open_approvals(session, 1).await;
+        // Each time a little later: before the decision is stored, while it is, behind it.
+        let later = async {
+            tokio::time::sleep(Duration::from_micros(400 * next as u64)).await;
+            stage.break_connections()
+        };
+        let (_, broken) = tokio::join!(stage.decide(&open[0], Decide::allow()), later);
+        assert_eq!(broken, 1);
+        let settled = stage.until_life(&open[0], "settled").await;
+        let outcome = Outcome::Ran;
+        assert_eq!(settled.life, Life::Settled { outcome });
+        stage.until(session, "idle").await;
+        if let Some(next) = rounds.get(next) {
+            let message = Message::text(next);
+            stage.execute(Command::Send { session, message }).await;
+        }
+    }
+    assert_eq!(stage.ran(), rounds, "each ran once");
 }

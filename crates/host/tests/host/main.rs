@@ -6,6 +6,7 @@
 
 mod approvals;
 mod awake;
+mod care;
 mod heard;
 mod imports;
 mod limits;
@@ -13,9 +14,11 @@ mod modes;
 mod questions;
 mod queue;
 mod recovery;
+mod refusals;
 mod rooms;
 mod sessions;
 mod stage;
 mod told;
 mod watching;
+mod wishes;
 mod worktrees;

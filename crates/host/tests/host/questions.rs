@@ -1,11 +1,12 @@
 //! Every kind of question: bulk decisions, expiry, forms, dialogs, questions of sub-agents.
 
 use countersign_host::control::approval::{Kind, Life, Outcome, Withdrawal};
-use countersign_host::control::{Command, Control, Decide, Did};
+use countersign_host::control::{ApprovalId, Command, Control, ControlError, Decide, Did, Digest};
+use countersign_host::store::{Connection, Durability, Store, approvals};
 use serde_json::json;
 
 use crate::heard::Heard;
-use crate::stage::Stage;
+use crate::stage::{DEADLINE, Stage};
 
 /// Asks about three commands and a file at once.
 const MANY: &str = r#"
@@ -24,12 +25,15 @@ async fn one_decision_is_for_all_of_a_kind() {
     let id = stage.start("go").await;
     let open = stage.open_approvals(id, 4).await;
     let first = open.iter().find(|one| one.tool == "Bash").unwrap();
+    let alike = |others: Vec<Digest>| Command::DecideAlike {
+        approval: first.id,
+        saw: first.digest.clone(),
+        others,
+        decide: Decide::allow(),
+    };
+    let others = open.iter().filter(|one| one.id != first.id);
     let receipt = stage
-        .execute(Command::DecideAlike {
-            approval: first.id,
-            saw: first.digest.clone(),
-            decide: Decide::allow(),
-        })
+        .execute(alike(others.map(|one| one.digest.clone()).collect()))
         .await;
     let Did::Decided { approvals, .. } = receipt.did else {
         panic!("{receipt:?}");
@@ -46,6 +50,72 @@ async fn one_decision_is_for_all_of_a_kind() {
         said.collect::<Vec<_>>(),
         ["allow", "allow", "allow", "deny"]
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_yes_for_all_leaves_open_what_was_not_seen() {
+    let stage = Stage::new(MANY).await;
+    let id = stage.start("go").await;
+    let open = stage.open_approvals(id, 4).await;
+    let seen: Vec<_> = open.iter().filter(|one| one.tool == "Bash").collect();
+    // The third came while the person looked at the first two.
+    let decide = |decide| Command::DecideAlike {
+        approval: seen[0].id,
+        saw: seen[0].digest.clone(),
+        others: vec![seen[1].digest.clone()],
+        decide,
+    };
+    let receipt = stage.execute(decide(Decide::allow())).await;
+    let Did::Decided { approvals, .. } = receipt.did else {
+        panic!("{receipt:?}");
+    };
+    assert_eq!(approvals, [seen[0].id, seen[1].id]);
+    let left = stage.open_approvals(id, 2).await;
+    assert!(left.iter().any(|one| one.id == seen[2].id), "{left:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_of_ours_never_counts_as_inside() {
+    let stage = Stage::new(MANY).await;
+    let id = stage.start("go").await;
+    let open = stage.open_approvals(id, 4).await;
+    let ours = stage.settings.agents.data.join("sessions");
+    let decide = Decide::Allow {
+        updated_input: None,
+        remember: None,
+        mode: None,
+        add_dirs: vec![ours.to_str().unwrap().to_owned()],
+    };
+    let command = Command::Decide {
+        approval: open[0].id,
+        saw: open[0].digest.clone(),
+        decide,
+    };
+    let refused = stage.host().execute(Stage::cmd(), command).await;
+    assert!(
+        matches!(refused, Err(ControlError::Invalid { .. })),
+        "{refused:?}"
+    );
+    stage.open_approvals(id, 4).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn however_much_a_person_says_it_reaches_the_agent() {
+    let scenario = r#"
+turn
+  tool Bash {"command":"touch one","description":"One"}
+  say "Understood."
+"#;
+    let stage = Stage::new(scenario).await;
+    let id = stage.start("go").await;
+    let open = stage.open_approvals(id, 1).await;
+    let long = "No, and here is why. ".repeat(100_000);
+    stage.decide(&open[0], Decide::deny(long.clone())).await;
+    let settled = stage.until_life(&open[0], "settled").await;
+    let outcome = Outcome::Refused;
+    assert_eq!(settled.life, Life::Settled { outcome });
+    assert_eq!(settled.decided.unwrap().why, long.trim());
+    stage.until_said(id, "Understood.").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -86,6 +156,37 @@ turn
     stage.restart().await;
     let settled = stage.until_life(&open[0], "settled").await;
     assert_eq!(settled.decided.unwrap().by, "expired");
+    assert!(!stage.project().join("one").exists());
+}
+
+/// As when the keeper of an agent that asked did not answer: the question was stored, and policy had no say.
+fn unjudged(stage: &Stage, id: ApprovalId) {
+    let store = Store::open(&stage.settings.agents.data.join("host.db")).unwrap();
+    let job = move |it: &Connection| {
+        let mut row = approvals::get(it, id)?;
+        (row.reason, row.expires) = (String::new(), None);
+        approvals::save(it, &row)
+    };
+    store.write_blocking(Durability::Full, job).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_asked_while_nobody_could_answer_is_judged_and_expires() {
+    let scenario = r#"
+turn
+  tool Bash {"command":"touch one","description":"One"}
+  say "So: ${result}"
+"#;
+    let mut stage = Stage::new(scenario).await;
+    let id = stage.start("go").await;
+    let open = stage.open_approvals(id, 1).await;
+    stage.close().await;
+    unjudged(&stage, open[0].id);
+    stage.settings.expiry = Some(500_000);
+    stage.open().await;
+    let settled = stage.until_life(&open[0], "settled").await;
+    assert_eq!(settled.decided.unwrap().by, "expired");
+    assert_eq!(settled.reason, open[0].reason);
     assert!(!stage.project().join("one").exists());
 }
 
@@ -150,8 +251,12 @@ turn
     let actions = answers.filter_map(|line| line.said["response"]["response"]["action"].as_str());
     assert_eq!(actions.collect::<Vec<_>>(), ["accept", "decline"]);
     for one in [&open[0], &again[0]] {
-        let life = stage.host().approval(one.id).await.unwrap().life;
-        assert!(!matches!(life, Life::Open | Life::Decided), "{life:?}");
+        // The journal is ahead of the rows.
+        let start = std::time::Instant::now();
+        let life = async || stage.host().approval(one.id).await.unwrap().life;
+        while matches!(life().await, Life::Open | Life::Decided) {
+            assert!(start.elapsed() < DEADLINE, "{:?}", life().await);
+        }
     }
 }
 

@@ -52,6 +52,19 @@ async fn an_idle_agent_makes_room_for_another_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_something_kept_awake_makes_room_when_that_has_ended() {
+    let scenario = format!("turn when \"child\"\n  spawn \"sleep 2\"\n  say \"Begun.\"\n{ASKS}");
+    let stage = Stage::with(&scenario, |settings| settings.most_agents = 1).await;
+    let first = stage.start("child").await;
+    stage.until_said(first, "Begun.").await;
+    let second = stage.start("two").await;
+    allow(&stage, second).await;
+    stage.until_seen(first, "asleep", is_asleep).await;
+    stage.until(second, "idle").await;
+    assert_eq!(stage.ran(), ["two"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn sessions_wait_in_line_until_those_before_them_have_finished() {
     let stage = narrow().await;
     let first = stage.start("one").await;

@@ -3,17 +3,20 @@
 //! Owns [`Stage`]. Invariants: agents see nothing of the caller; when a stage is dropped none of its processes runs.
 
 use std::ffi::OsString;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use countersign_host::control::session::Setup;
 use countersign_host::control::{
     ApprovalFilter, ApprovalView, Cmd, Command, Control, Decide, Message, NewSession, Receipt,
-    SessionId, SessionView,
+    SessionFilter, SessionId, SessionView,
 };
 use countersign_host::{Host, Settings};
 use countersign_keeper::KeeperCommand;
 use countersign_rehearsal::real::{Places, environment};
+use rustix::process::{PidfdFlags, PidfdGetfdFlags};
 use tempfile::TempDir;
 
 /// How long anything may take. Far more than it takes: machines that run tests are busy.
@@ -104,9 +107,25 @@ impl Stage {
 
     /// The host ends, and another one begins; agents live on.
     pub(crate) async fn restart(&mut self) {
+        self.close().await;
+        self.open().await;
+    }
+
+    /// The host ends; agents live on.
+    pub(crate) async fn close(&mut self) {
         let host = self.host.take().unwrap();
         host.close().await;
-        self.open().await;
+    }
+
+    /// Starts a host, if the folder is free.
+    pub(crate) async fn try_open(&mut self) -> Result<(), countersign_host::HostError> {
+        self.host = Some(Host::open(self.settings.clone()).await?);
+        Ok(())
+    }
+
+    /// The host goes without a word.
+    pub(crate) fn drop_host(&mut self) {
+        self.host = None;
     }
 
     pub(crate) fn host(&self) -> &Host {
@@ -189,11 +208,10 @@ impl Stage {
             if holds(&view) {
                 return view;
             }
-            assert!(
-                start.elapsed() < DEADLINE,
-                "it never came to this: {what}\n{view:#?}\n{}",
-                self.story(id)
-            );
+            if start.elapsed() >= DEADLINE {
+                let all = self.all_stories().await;
+                panic!("it never came to this: {what}\n{view:#?}\n{all}");
+            }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -230,13 +248,10 @@ impl Stage {
             if page.items.len() == count {
                 return page.items;
             }
-            assert!(
-                start.elapsed() < DEADLINE,
-                "not {count} open: {:#?}\n{:#?}\n{}",
-                page.items,
-                self.view(id).await,
-                self.story(id)
-            );
+            if start.elapsed() >= DEADLINE {
+                let all = self.all_stories().await;
+                panic!("not {count} open: {:#?}\n{all}", page.items);
+            }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -268,6 +283,20 @@ impl Stage {
     }
 
     /// The journal of a session, for a failure.
+    /// Why one waits is often a matter of the others.
+    async fn all_stories(&self) -> String {
+        let page = self
+            .host()
+            .sessions(SessionFilter::default())
+            .await
+            .unwrap();
+        let stories = page.items.into_iter().map(|view| {
+            let story = self.story(view.id);
+            format!("{view:#?}\n{story}\n")
+        });
+        stories.collect()
+    }
+
     pub(crate) fn story(&self, id: SessionId) -> String {
         let dir = self
             .settings
@@ -294,8 +323,32 @@ impl Stage {
         format!("journal:\n{story}\nkeeper.log:\n{log}")
     }
 
+    /// The connections to keepers break; keepers and agents live. Gives how many there were.
+    pub(crate) fn break_connections(&self) -> usize {
+        let own = rustix::process::getpid();
+        let own = rustix::process::pidfd_open(own, PidfdFlags::empty()).unwrap();
+        let names = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+        let numbers = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let mut broken = 0;
+        for number in numbers.collect::<Vec<i32>>() {
+            let flags = PidfdGetfdFlags::empty();
+            let Ok(same) = rustix::process::pidfd_getfd(&own, number, flags) else {
+                continue;
+            };
+            let stream = UnixStream::from(same);
+            let is_ours = stream.peer_addr().is_ok_and(|peer| {
+                peer.as_pathname()
+                    .is_some_and(|path| path.starts_with(self.root()))
+            });
+            if is_ours && stream.shutdown(Shutdown::Both).is_ok() {
+                broken += 1;
+            }
+        }
+        broken
+    }
+
     /// Everything of this stage that runs.
-    fn processes(&self) -> Vec<i32> {
+    pub(crate) fn processes(&self) -> Vec<i32> {
         let own = self.root.path().to_str().unwrap().as_bytes().to_vec();
         let mut found = Vec::new();
         for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -318,13 +371,20 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
-    fn drop(&mut self) {
-        self.host.take();
+impl Stage {
+    /// Kills everything of this stage that runs, as a loss of power would.
+    pub(crate) fn kill_all(&self) {
         for pid in self.processes() {
             if let Some(pid) = rustix::process::Pid::from_raw(pid) {
                 let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
             }
         }
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.host.take();
+        self.kill_all();
     }
 }

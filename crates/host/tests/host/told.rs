@@ -152,3 +152,44 @@ async fn nobody_is_told_twice_because_a_host_began_anew() {
     let kinds: Vec<_> = told.iter().map(|one| one["event"].clone()).collect();
     assert_eq!(kinds, ["needs_you", "finished"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_told_again_of_a_question_that_is_decided() {
+    let folder = tempfile::tempdir().unwrap();
+    let (script, log) = (folder.path().join("tell"), folder.path().join("log"));
+    // It asks to be run again later, as a receiver that is down for a moment does.
+    let text = "cat >> \"$1\"; echo >> \"$1\"; test \"$(wc -l < \"$1\")\" -gt 1 || exit 75\n";
+    std::fs::write(&script, text).unwrap();
+    let word = |path: &std::path::Path| path.to_str().unwrap().to_owned();
+    let target = Target {
+        name: "program".to_owned(),
+        on: vec![Kind::NeedsYou, Kind::Finished],
+        to: To::Program {
+            argv: vec!["sh".to_owned(), word(&script), word(&log)],
+            cwd: None,
+            env: Vec::new(),
+        },
+    };
+    let stage = Stage::with(SCENES, |settings| settings.targets = vec![target]).await;
+    let session = stage.start("ask").await;
+    let open = stage.open_approvals(session, 1).await;
+    let told = async |count: usize| {
+        let begun = Instant::now();
+        loop {
+            let text = std::fs::read_to_string(&log).unwrap_or_default();
+            let kinds = text.lines().map(|line| {
+                let body: Value = serde_json::from_str(line).unwrap_or_default();
+                body["event"].as_str().unwrap_or_default().to_owned()
+            });
+            let kinds: Vec<String> = kinds.collect();
+            if kinds.len() >= count {
+                return kinds;
+            }
+            assert!(begun.elapsed() < DEADLINE, "not {count} told: {kinds:?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    told(1).await;
+    stage.decide(&open[0], Decide::allow()).await;
+    assert_eq!(told(2).await, ["needs_you", "finished"]);
+}

@@ -2,7 +2,7 @@
 //!
 //! Owns that a decision outlives whoever it was meant for: each way on starts an agent in the right mode, once.
 
-use countersign_host::control::approval::{Life, Outcome, Way};
+use countersign_host::control::approval::{Life, Outcome, PlanDecision, Way};
 use countersign_host::control::{Command, Decide, Did, Mode, SessionId};
 
 use crate::script::Script;
@@ -54,6 +54,39 @@ pub(crate) async fn an_agent_that_has_gone_is_resumed_by_the_decision(cli: Cli) 
     let view = stage.rests(id, 2).await;
     assert_eq!((view.mode, view.open_approvals), (Mode::Ask, 0));
     assert!(stage.file("manual.txt").exists());
+}
+
+/// The keeper hears nothing any more when the person decides, and both it and the agent die.
+pub(crate) async fn a_decision_that_never_reached_its_agent_is_told_whole_to_the_next(cli: Cli) {
+    let text = "# Plan\n\n1. Dig\n";
+    let script = Script::default().plan_with_wishes(text, &["run the tests"]);
+    let script = script.write("note.txt").say("Done.");
+    let stage = Stage::new(cli, &script).await;
+    let id = stage.planning("Plan the garden").await;
+    let plan = stage.presented(id, text).await;
+    let deaf = stage.deafen(id);
+    let decision = PlanDecision {
+        feedback: Some("Water it, too.".to_owned()),
+        allowed_prompts: vec![0],
+        ..way(Way::AcceptEdits)
+    };
+    stage.go(&plan, decision).await;
+    deaf.kill();
+
+    let settled = stage.until_life(&plan, "settled").await;
+    let outcome = Outcome::Ran;
+    assert_eq!(settled.life, Life::Settled { outcome });
+    let view = stage.rests(id, 1).await;
+    assert_eq!((view.mode, view.generation), (Mode::Edits, 2));
+    said_last(&stage, id, "1. Dig");
+    said_last(&stage, id, "Water it, too.");
+    assert_eq!(
+        stage.messages(id).len(),
+        2,
+        "once: {:?}",
+        stage.messages(id)
+    );
+    assert!(stage.file("note.txt").exists());
 }
 
 fn last_of(stage: &Stage, id: SessionId) -> (u32, String) {

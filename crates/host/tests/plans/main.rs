@@ -6,6 +6,7 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod again;
 #[path = "../host/stage.rs"]
 #[expect(
     dead_code,
@@ -53,7 +54,10 @@ on_each_cli! {
     compact: the_context_is_compacted_before_it_goes_on;
     gone: an_agent_that_has_gone_is_resumed_by_the_decision,
         a_plan_of_an_agent_that_has_gone_begins_a_fresh_conversation,
-        a_plan_outlives_the_host_that_was_asked;
+        a_plan_outlives_the_host_that_was_asked,
+        a_decision_that_never_reached_its_agent_is_told_whole_to_the_next;
+    again: a_plan_that_is_presented_as_it_was_is_asked_about_again,
+        how_full_the_context_is_is_said_with_the_plan;
     side_by_side: two_sessions_that_plan_in_one_folder_share_nothing;
     entering: an_agent_that_enters_plan_mode_plans;
 }

@@ -67,7 +67,16 @@ impl Script {
         self.tool("ExitPlanMode", &json!({"plan": plan}))
     }
 
-    /// The same, with wishes for permission.
+    /// A plan is put before the person, by a model that has read so much.
+    pub(crate) fn plan_after_reading(self, plan: &str, tokens: u64) -> Self {
+        let input = json!({"plan": plan});
+        let cached = tokens - 20_000;
+        self.draft(plan).reply(&format!(
+            "  usage input=10000 cache_read={cached} cache_write=10000\n  tool ExitPlanMode {input}\n"
+        ))
+    }
+
+    /// A plan with wishes for permission.
     pub(crate) fn plan_with_wishes(self, plan: &str, wishes: &[&str]) -> Self {
         let wish = |wish: &&str| json!({"tool": "Bash", "prompt": wish});
         let wishes: Vec<Value> = wishes.iter().map(wish).collect();

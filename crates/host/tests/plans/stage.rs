@@ -306,14 +306,7 @@ impl Stage {
     /// The agent dies, and the plan waits on the table.
     pub(crate) async fn kill(&self, plan: &ApprovalView) -> ApprovalView {
         assert!(!plan.needs_restart);
-        let lines = self.journal(plan.session);
-        let spawned = lines
-            .iter()
-            .rev()
-            .find(|line| line.value["event"] == "spawned");
-        let pid = spawned.unwrap().value["pid"].as_i64().unwrap();
-        let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-        kill_process(pid, Signal::KILL).unwrap();
+        kill_process(self.agent(plan.session), Signal::KILL).unwrap();
         let start = Instant::now();
         loop {
             let view = self.host().approval(plan.id).await.unwrap();
@@ -330,6 +323,27 @@ impl Stage {
         }
     }
 
+    /// The agent that was started last.
+    fn agent(&self, session: SessionId) -> Pid {
+        let lines = self.journal(session);
+        let mut spawned = lines.iter().rev();
+        let spawned = spawned.find(|line| line.value["event"] == "spawned");
+        pid(&spawned.unwrap().value["pid"])
+    }
+
+    /// The keeper of a session stands still: what is said to it is not heard.
+    pub(crate) fn deafen(&self, session: SessionId) -> Deaf {
+        let dir = self.settings.agents.data.join("sessions");
+        let file = dir.join(session.to_string()).join("keeper.json");
+        let said: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        let deaf = Deaf {
+            keeper: pid(&said["keeper"]),
+            agent: self.agent(session),
+        };
+        kill_process(deaf.keeper, Signal::STOP).unwrap();
+        deaf
+    }
+
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.project().join(name)
     }
@@ -342,6 +356,26 @@ impl Stage {
         files.sort();
         files
     }
+}
+
+/// A keeper that stands still, and its agent.
+pub(crate) struct Deaf {
+    keeper: Pid,
+    agent: Pid,
+}
+
+impl Deaf {
+    /// Both die.
+    pub(crate) fn kill(self) {
+        kill_process(self.keeper, Signal::KILL).unwrap();
+        // It may have gone with its keeper.
+        let _ = kill_process(self.agent, Signal::KILL);
+    }
+}
+
+fn pid(value: &Value) -> Pid {
+    let pid = value.as_i64().unwrap_or_else(|| panic!("{value}"));
+    Pid::from_raw(i32::try_from(pid).unwrap()).unwrap()
 }
 
 impl Drop for Stage {

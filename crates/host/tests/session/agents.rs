@@ -3,8 +3,8 @@
 use countersign_host::control::State;
 use countersign_host::session::Begin;
 use countersign_host::session::Input::{
-    Admitted, Attached, CaughtUp, Children, ForceEnd, Gone, HostBegan, Lost, MakeRoom, Restart,
-    Resume, SpawnFailed, Stop, Unreachable,
+    Admitted, Attached, CaughtUp, Children, ForceEnd, Gone, HostBegan, Interrupt, Lost, MakeRoom,
+    Restart, Resume, SpawnFailed, Stop, Unreachable,
 };
 use countersign_journal::KeeperEvent;
 use serde_json::json;
@@ -288,6 +288,50 @@ fn a_resume_that_comes_before_the_journal_is_read_is_not_forgotten() {
     stage.give(Stop);
     stage.give(gone(1, 1, ""));
     stage.play([(I(CaughtUp), "stopped", &[])]);
+}
+
+#[test]
+fn a_resume_of_an_agent_that_goes_before_its_turn_ends_is_carried_out_by_the_next_once() {
+    // The keeper ends it, and nobody knows yet.
+    let ending = KeeperEvent::Ending {
+        step: "stdin".into(),
+        why: None,
+    };
+    let mut stage = Stage::running();
+    stage.play([
+        (I(HostBegan), "running", &[]),
+        (I(Resume), "running", &[]),
+        (I(attached(1)), "running", &[]),
+        (I(CaughtUp), "running", &[]),
+        (K(ending), "ending", &[]),
+        (K(exited(143)), "starting", &["spawn 2 Resume"]),
+    ]);
+    stage.come_up(2);
+    stage.play([
+        (H(user(2)), "running", &[]),
+        (A(init()), "running", &[]),
+        (A(replay(2)), "running", &[]),
+        (K(exited(143)), "failed", &["give up room"]),
+    ]);
+    // Its keeper is lost altogether.
+    let mut stage = Stage::running();
+    stage.play([
+        (I(Resume), "running", &[]),
+        (I(Lost { generation: 1 }), "starting", &["spawn 2 Resume"]),
+    ]);
+    // The turn ends, or is ended: the wish was for that turn.
+    let mut stage = Stage::running();
+    stage.play([
+        (I(Resume), "running", &[]),
+        (A(result_ok()), "idle", &["turn ended well"]),
+        (K(exited(1)), "failed", &["give up room"]),
+    ]);
+    let mut stage = Stage::running();
+    stage.play([
+        (I(Resume), "running", &[]),
+        (I(Interrupt), "running", &["interrupt"]),
+        (K(exited(1)), "failed", &["give up room"]),
+    ]);
 }
 
 #[test]

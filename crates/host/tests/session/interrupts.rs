@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use countersign_host::session::Input::{Interrupt, ReleaseQueue, SendNow};
+use countersign_host::session::Input::{
+    Attached, CaughtUp, HostBegan, Interrupt, ReleaseQueue, SendNow,
+};
 
 use crate::lines::*;
 use crate::stage::Do::{A, H, I, Wait};
@@ -284,5 +286,34 @@ fn an_interrupt_before_the_turn_begins_is_made_again_when_it_does() {
         (A(init()), "running", &["interrupt and cancel"]),
         (A(replay(1)), "running", &[]),
         (A(result_aborted(false)), "idle", &["turn interrupted"]),
+    ]);
+}
+
+#[test]
+fn an_interrupt_that_never_reached_the_agent_goes_again_if_its_turn_still_runs() {
+    let attached = || Attached {
+        generation: 1,
+        paused: None,
+    };
+    let mut stage = Stage::running();
+    stage.play([
+        (I(Interrupt), "running", &["interrupt"]),
+        (I(HostBegan), "running", &[]),
+        (I(attached()), "running", &["interrupt"]),
+        (I(CaughtUp), "running", &[]),
+        (H(interrupt()), "running", &[]),
+        (I(HostBegan), "running", &[]),
+        (I(attached()), "running", &[]),
+        (I(CaughtUp), "running", &[]),
+        (A(result_aborted(true)), "idle", &["turn interrupted"]),
+    ]);
+    // Its turn has ended: it would hit the next one.
+    let mut stage = Stage::running();
+    stage.play([
+        (I(Interrupt), "running", &["interrupt"]),
+        (I(HostBegan), "running", &[]),
+        (A(result_ok()), "idle", &["turn ended well"]),
+        (I(attached()), "idle", &[]),
+        (I(CaughtUp), "idle", &[]),
     ]);
 }

@@ -3,12 +3,13 @@
 use serde_json::json;
 
 use countersign_host::session::Input::{
-    Admitted, HostBegan, Interrupt, NotSent, ReleaseQueue, Resume, SendNow, Stop,
+    Admitted, Attached, Children, Closed, HostBegan, Interrupt, NotSent, ReleaseQueue, Resume,
+    SendNow, Stop,
 };
 
 use crate::lines::*;
 use crate::stage::Do::{A, H, I, K, Wait};
-use crate::stage::{Stage, exited, queue};
+use crate::stage::{Stage, exited, queue, words};
 
 #[test]
 fn messages_go_one_at_a_time_each_after_the_result_before() {
@@ -46,13 +47,33 @@ fn an_interrupt_holds_the_queue_until_it_is_released() {
         (I(queue(&[2])), "running", &[]),
         (I(Interrupt), "running", &["interrupt"]),
         (A(result_aborted(true)), "idle", &["turn interrupted"]),
-        (Wait(3600), "idle", &[]),
+        (Wait(1700), "idle", &[]),
         (I(queue(&[2, 3])), "idle", &[]),
     ]);
     assert!(stage.core.queue_held());
     assert!(stage.core.reason().contains("lets it go on"));
     stage.play([(I(ReleaseQueue), "running", &["send 2"])]);
     assert!(!stage.core.queue_held());
+}
+
+#[test]
+fn an_agent_sleeps_over_a_held_queue_and_a_word_wakes_it() {
+    let mut stage = Stage::running();
+    stage.play([
+        (I(queue(&[2])), "running", &[]),
+        (I(Interrupt), "running", &["interrupt"]),
+        (A(result_aborted(true)), "idle", &["turn interrupted"]),
+        (Wait(1800), "idle", &["look at children"]),
+        (I(Children { others: 0 }), "ending", &["end"]),
+        (K(exited(0)), "idle", &["give up room"]),
+        (Wait(3600), "idle", &[]),
+    ]);
+    assert!(stage.core.queue_held());
+    stage.play([
+        (I(ReleaseQueue), "queued", &["ask for room"]),
+        (I(Admitted), "starting", &["spawn 2 Resume"]),
+    ]);
+    assert_eq!(words(&stage.come_up(2)), ["send 2"]);
 }
 
 #[test]
@@ -194,6 +215,41 @@ fn a_message_that_could_not_be_sent_holds_the_queue_and_is_not_lost() {
     ]);
     assert!(stage.core.queue_held());
     stage.play([(I(ReleaseQueue), "running", &["send 1"])]);
+}
+
+#[test]
+fn a_message_to_an_agent_that_has_gone_waits_for_the_next_without_a_word() {
+    let found_closed = || {
+        let mut stage = Stage::idle();
+        stage.play([
+            (I(queue(&[1])), "running", &["send 1"]),
+            (I(closed(1)), "idle", &[]),
+            (I(queue(&[1])), "idle", &[]),
+            (Wait(60), "idle", &[]),
+        ]);
+        assert!(!stage.core.queue_held());
+        stage
+    };
+    // Only the way to it was closed.
+    let attached = Attached {
+        generation: 1,
+        paused: None,
+    };
+    let mut stage = found_closed();
+    stage.play([(I(attached), "running", &["send 1"])]);
+    // It has gone, and that was its right.
+    let mut stage = found_closed();
+    stage.play([
+        (K(exited(0)), "queued", &["give up room", "ask for room"]),
+        (I(Admitted), "starting", &["spawn 2 NewSameId"]),
+    ]);
+    assert_eq!(words(&stage.come_up(2)), ["send 1"]);
+}
+
+fn closed(id: u64) -> countersign_host::session::Input {
+    Closed {
+        message: message(id),
+    }
 }
 
 #[test]

@@ -213,7 +213,7 @@ pub(crate) fn words(effects: &[Effect]) -> Vec<String> {
 
 fn word(effect: &Effect) -> String {
     match effect {
-        Effect::AskForRoom => "ask for room".into(),
+        Effect::AskForRoom { .. } => "ask for room".into(),
         Effect::GiveUpRoom => "give up room".into(),
         Effect::Spawn { generation, begin } => format!("spawn {generation} {begin:?}"),
         Effect::Send { message } => format!("send {}", number(*message)),

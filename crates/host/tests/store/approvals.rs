@@ -282,4 +282,12 @@ fn questions_are_found_by_what_is_known_of_them() {
         approvals::forget_behind(connection, id, 1, 3)
     });
     assert_eq!(gone, 2);
+    // All that an agent said went with it.
+    let mut row = approval_row(id, 77);
+    (row.generation, row.seq) = (2, 1);
+    let gone = write(&store, move |connection| {
+        approvals::insert(connection, &row)?;
+        approvals::forget_behind(connection, id, 1, 9)
+    });
+    assert_eq!(gone, 1);
 }

@@ -166,6 +166,8 @@ fn versions_of_a_plan_count_from_one_and_say_something_new_each() {
     assert_eq!(add(approval(1), "ann", "b"), 2);
     assert_eq!(add(approval(2), "agent", "c"), 3);
     assert_eq!(add(None, "agent", "c"), 3);
+    // Presented again as it is: the same version, asked about by another approval.
+    assert_eq!(add(approval(3), "agent", "c"), 3);
     assert_eq!(add(approval(1), "agent", "a"), 1);
     let all = read(&store, |connection| plans::list(connection, session_id(1)));
     let texts: Vec<&str> = all.iter().map(|plan| &*plan.text).collect();
@@ -175,6 +177,16 @@ fn versions_of_a_plan_count_from_one_and_say_something_new_each() {
         plans::of_approval(connection, session_id(1), shown)
     });
     assert_eq!(of.unwrap(), all[0]);
+    let again = read(&store, |connection| {
+        let again = approval_row(session_id(1), 3).id;
+        plans::of_approval(connection, session_id(1), again)
+    });
+    assert_eq!(again.unwrap(), all[2]);
+    let presented = read(&store, |connection| {
+        plans::presented(connection, session_id(1))
+    });
+    let numbers: Vec<u32> = presented.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, [1, 3, 3]);
     let other = read(&store, |connection| plans::list(connection, session_id(2)));
     assert!(other.is_empty());
 }
@@ -184,13 +196,14 @@ fn rule(scope: Scope, session: Option<u64>, repository: Option<&str>, text: &str
         scope,
         session: session.map(session_id),
         repository: repository.map(str::to_owned),
-        effect: Effect::Allow,
+        effect: Effect::Allow.into(),
         rule: text.to_owned(),
         expires: None,
         by: "ann".to_owned(),
         client: "web".to_owned(),
         at: 1,
         approval: None,
+        note: None,
     }
 }
 

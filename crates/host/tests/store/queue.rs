@@ -135,6 +135,30 @@ fn messages_that_never_reached_their_agent_wait_again_in_front() {
     assert_eq!(waiting(&store), ["message 2", "message 3", "message 4"]);
 }
 
+#[test]
+fn a_message_that_is_given_back_stays_even_if_the_word_that_it_arrived_comes_late() {
+    let (_stage, store) = with_messages(1..=2);
+    write(&store, |connection| {
+        let line = format!(r#"{{"type":"user","uuid":"{}"}}"#, id(2).uuid());
+        outbox::enter(connection, session_id(1), 1, 0, line.as_bytes()).map(drop)
+    });
+    assert_eq!(waiting(&store), ["message 1"]);
+    write(&store, |connection| {
+        queue::put_back(connection, session_id(1), &message(2), 2, "me")
+    });
+    assert_eq!(waiting(&store), ["message 2", "message 1"]);
+    write(&store, |connection| {
+        outbox::settle_up_to(connection, session_id(1), 1, 1)
+    });
+    assert_eq!(waiting(&store), ["message 2", "message 1"]);
+    // One that has left the queue comes back, too.
+    write(&store, |connection| {
+        queue::remove(connection, session_id(1), id(1))?;
+        queue::put_back(connection, session_id(1), &message(1), 1, "me")
+    });
+    assert_eq!(waiting(&store), ["message 1", "message 2"]);
+}
+
 #[derive(Debug, Clone)]
 enum Deed {
     Push(u64),

@@ -8,6 +8,8 @@ mod moves;
 
 use std::collections::BTreeSet;
 
+use countersign_host::control::State;
+use countersign_host::control::session::Pause;
 use countersign_host::session::{Effect, Fact, Input, Report, Seen, TurnEnd};
 use countersign_keeper::protocol::EndPlan;
 use proptest::prelude::*;
@@ -190,7 +192,7 @@ impl World {
     /// What an effect does to the world, and whether it may be.
     fn done(&mut self, effect: Effect) {
         match effect {
-            Effect::AskForRoom => {
+            Effect::AskForRoom { .. } => {
                 if self.has_asked || self.has_room || self.agent.is_some() || self.is_behind {
                     self.fail("asked for room that it has or has asked for");
                 }
@@ -232,7 +234,14 @@ impl World {
             }
             Effect::LookAtChildren => {
                 self.needs_agent("looked at");
-                if !self.questions.is_empty() || !self.queue.is_empty() || self.turn == Turn::Yes {
+                let over_budget = matches!(
+                    self.stage.core.state(),
+                    State::Paused {
+                        why: Pause::Budget { .. }
+                    }
+                );
+                let waits = !self.queue.is_empty() && !self.stage.core.queue_held() && !over_budget;
+                if !self.questions.is_empty() || waits || self.turn == Turn::Yes {
                     self.fail("wants to sleep while something goes on");
                 }
             }

@@ -1,0 +1,243 @@
+//! What a host does for its data folder beside the sessions: journals sealed and made small, what is old forgotten.
+//!
+//! Owns the key that seals are signed with, and the rounds: a session is tended when its agent has ended, all of them when
+//! the host begins and every hour. One at a time, beside everything else. Invariants: only what the disk has is signed; the
+//! segment that a keeper may write is never touched; a round may be stopped anywhere and run again.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use countersign_journal::seal::{self, KeyError, SealError, SigningKey};
+use countersign_journal::{CompressError, Cursor, ReadError, compress_closed, heads};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+
+use crate::control::{SessionId, now};
+use crate::folders::Folders;
+use crate::host::Inner;
+use crate::store::{Durability, Store, StoreError, events, receipts};
+
+/// How often all sessions are tended.
+const EVERY: Duration = Duration::from_secs(60 * 60);
+
+/// Why a session was not tended. The next round tries again.
+#[derive(Debug, thiserror::Error)]
+enum CareError {
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Compress(#[from] CompressError),
+    #[error("a journal cannot be brought to the disk: {0}")]
+    Sync(#[from] io::Error),
+}
+
+/// Which sessions are due, and who tends them.
+#[derive(Debug, Default)]
+pub(crate) struct Care {
+    due: Mutex<BTreeSet<SessionId>>,
+    came: Arc<Notify>,
+    task: Mutex<Option<JoinHandle<()>>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Care {
+    /// The agent of a session has ended: it is tended soon.
+    pub(crate) fn due(&self, session: SessionId) {
+        locked(&self.due).insert(session);
+        self.came.notify_one();
+    }
+
+    /// Begins the rounds of a host. They end with it.
+    pub(crate) fn begin(inner: &Arc<Inner>) {
+        let rounds = rounds(Arc::downgrade(inner), Arc::clone(&inner.care.came));
+        *locked(&inner.care.task) = Some(tokio::spawn(rounds));
+    }
+
+    /// Waits until nothing of the data folder is worked on any more. The host is over.
+    pub(crate) async fn end(&self) {
+        self.came.notify_one();
+        let task = locked(&self.task).take();
+        if let Some(task) = task {
+            let _ = task.await;
+        }
+    }
+
+    /// The rounds see that the host is over.
+    pub(crate) fn wake(&self) {
+        self.came.notify_one();
+    }
+}
+
+/// Tends those that are due, and all of them from time to time.
+async fn rounds(host: Weak<Inner>, came: Arc<Notify>) {
+    let mut next = tokio::time::Instant::now();
+    loop {
+        let is_for_all = tokio::select! {
+            () = came.notified() => false,
+            () = tokio::time::sleep_until(next) => true,
+        };
+        let Some(sessions) = due(&host, is_for_all).await else {
+            return;
+        };
+        if is_for_all {
+            next = tokio::time::Instant::now() + EVERY;
+        }
+        for session in sessions {
+            let Some(inner) = host.upgrade().filter(|inner| !inner.is_closed()) else {
+                return;
+            };
+            let folders = inner.folders.clone();
+            drop(inner);
+            let tended = tokio::task::spawn_blocking(move || tend(&folders, session)).await;
+            if let Ok(Err(error)) = tended {
+                tracing::warn!(%session, %error, "a journal cannot be tended");
+            }
+        }
+    }
+}
+
+/// The sessions to tend now. None: the host is over.
+async fn due(host: &Weak<Inner>, is_for_all: bool) -> Option<BTreeSet<SessionId>> {
+    let inner = host.upgrade().filter(|inner| !inner.is_closed())?;
+    let mut sessions = std::mem::take(&mut *locked(&inner.care.due));
+    if is_for_all {
+        if let Err(error) = forget_old(&inner.store, now()).await {
+            tracing::warn!(%error, "what is old cannot be forgotten");
+        }
+        let folders = inner.folders.clone();
+        let all = tokio::task::spawn_blocking(move || folders.all_sessions()).await;
+        sessions.extend(all.ok().and_then(Result::ok).unwrap_or_default());
+    }
+    Some(sessions)
+}
+
+/// Receipts and events are kept up to an age and a count.
+async fn forget_old(store: &Store, now: u64) -> Result<(), StoreError> {
+    let forget = move |it: &crate::store::Connection| {
+        receipts::purge(it, now)?;
+        events::purge(it, events::KEPT).map(drop)
+    };
+    store.write(Durability::Normal, forget).await
+}
+
+/// Signs the heads that are new, and makes closed segments small.
+fn tend(folders: &Folders, session: SessionId) -> Result<(), CareError> {
+    let dir = folders.session(session);
+    let journal = dir.join("journal");
+    if !journal.exists() {
+        return Ok(());
+    }
+    if has_news(&dir)? {
+        seal_heads(folders, session, &dir)?;
+    }
+    let done = compress_closed(&journal)?;
+    if done.segments > 0 {
+        let (before, after) = (done.before, done.after);
+        tracing::debug!(%session, before, after, "closed segments were made small");
+    }
+    Ok(())
+}
+
+fn seal_heads(folders: &Folders, session: SessionId, dir: &Path) -> Result<(), CareError> {
+    let last = seal::read(dir)?.last().map(seal::Seal::cursor);
+    let heads = heads(dir, last.unwrap_or(Cursor::START))?;
+    if heads.is_empty() {
+        return Ok(());
+    }
+    let key = key(folders)?;
+    // A head that a loss of power takes away would look cut.
+    for segment in segments(dir)? {
+        File::open(segment)?.sync_data()?;
+    }
+    seal::seal(dir, &session.to_string(), &key, &heads)?;
+    Ok(())
+}
+
+/// Whether a journal was written to since its last seal.
+fn has_news(dir: &Path) -> io::Result<bool> {
+    let sealed = match fs::metadata(dir.join("seals")) {
+        Ok(found) => found.modified()?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(error),
+    };
+    for segment in segments(dir)? {
+        if fs::metadata(segment)?.modified()? >= sealed {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The segments of a journal that may still be written, or were a moment ago.
+fn segments(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir.join("journal"))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "j") {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// The key of this data folder. Its public half lies beside it, for whoever verifies elsewhere.
+fn key(folders: &Folders) -> Result<SigningKey, CareError> {
+    let mut chance = blake3::Hasher::new();
+    for _ in 0..4 {
+        chance.update(uuid::Uuid::new_v4().as_bytes());
+    }
+    let key = seal::load_or_create(&folders.seal_key(), chance.finalize().as_bytes())?;
+    let public = folders.seal_public();
+    if !public.exists() {
+        fs::write(public, seal::public_text(&key.verifying_key()) + "\n")?;
+    }
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::{Did, Digest, Happened, Receipt};
+
+    #[tokio::test]
+    async fn receipts_and_events_that_are_old_are_forgotten() {
+        let place = tempfile::tempdir().unwrap();
+        let store = Store::open(&place.path().join("host.db")).unwrap();
+        let receipt = |key: &str, at| Receipt {
+            key: key.to_owned(),
+            at,
+            did: Did::Done,
+        };
+        let digest = Digest::of(b"a command");
+        let (old, new) = (receipt("old", 1), receipt("new", 2 + receipts::KEPT));
+        let known = digest.clone();
+        let put = move |it: &crate::store::Connection| {
+            receipts::put(it, &known, &old)?;
+            receipts::put(it, &known, &new)?;
+            events::add(it, 1, None, &Happened::Rules)?;
+            it.execute("UPDATE sqlite_sequence SET seq = seq + ?1", [events::KEPT])?;
+            events::add(it, 2, None, &Happened::Rules)?;
+            Ok(())
+        };
+        store.write(Durability::Full, put).await.unwrap();
+        forget_old(&store, 3 + receipts::KEPT).await.unwrap();
+        let look = move |it: &crate::store::Connection| {
+            let is_there = |key| receipts::find(it, key, &digest).map(|found| found.is_some());
+            let count = it.query_row("SELECT count(*) FROM events", [], |row| row.get(0))?;
+            Ok((is_there("old")?, is_there("new")?, count))
+        };
+        let left: (bool, bool, u64) = store.read(look).await.unwrap();
+        assert_eq!(left, (false, true, 1));
+    }
+}
