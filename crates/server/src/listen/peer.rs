@@ -1,0 +1,121 @@
+//! Who is at the other end of a connection, as the system tells it.
+//!
+//! Owns [`Peer`], which stands in the extensions of every request, and [`Hand`], which finds out whose hand it is. Invariant: nothing in it was said by the peer itself.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use countersign_process::{Holder, holder_of};
+use tokio::sync::OnceCell;
+
+/// Why nobody is let in over the socket of this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Shut {
+    /// Another user, or nobody knows which.
+    #[error("this socket is for the user who started the server alone")]
+    OtherUser,
+    /// A process that an agent has started, or one of which it cannot be told.
+    #[error(
+        "what an agent has started may not speak for the person: decide in the page or in another terminal"
+    )]
+    FromAgent,
+}
+
+/// The other end of a connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Peer(Kind);
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Tcp {
+        remote: SocketAddr,
+        local: SocketAddr,
+        tls: bool,
+    },
+    Socket(Result<(), Shut>),
+}
+
+impl Peer {
+    /// Somebody over the network, or over loopback.
+    pub fn tcp(remote: SocketAddr, local: SocketAddr, tls: bool) -> Self {
+        Self(Kind::Tcp { remote, local, tls })
+    }
+
+    /// Somebody on this machine, and whether it may speak for its user.
+    pub fn socket(may: Result<(), Shut>) -> Self {
+        Self(Kind::Socket(may))
+    }
+
+    /// Nobody knows: for requests that came over no connection.
+    pub(crate) fn unknown() -> Self {
+        let nowhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        Self::tcp(nowhere, nowhere, false)
+    }
+
+    /// Whether it came over the socket of this machine.
+    pub fn is_socket(self) -> bool {
+        matches!(self.0, Kind::Socket(_))
+    }
+
+    /// Whether it may speak for the user, by having come over the socket. None if it came over another.
+    pub(crate) fn may(self) -> Option<Result<(), Shut>> {
+        match self.0 {
+            Kind::Socket(may) => Some(may),
+            Kind::Tcp { .. } => None,
+        }
+    }
+
+    /// Whether the connection is sealed.
+    pub fn is_tls(self) -> bool {
+        matches!(self.0, Kind::Tcp { tls: true, .. })
+    }
+
+    /// Where it comes from.
+    pub(crate) fn remote(self) -> Option<SocketAddr> {
+        match self.0 {
+            Kind::Tcp { remote, .. } if remote.port() != 0 => Some(remote),
+            _ => None,
+        }
+    }
+
+    /// Where it comes from, without the port.
+    pub(crate) fn address(self) -> Option<IpAddr> {
+        self.remote().map(|remote| remote.ip().to_canonical())
+    }
+
+    /// The end that is ours.
+    pub(crate) fn local(self) -> Option<SocketAddr> {
+        match self.0 {
+            Kind::Tcp { local, .. } => Some(local),
+            Kind::Socket(_) => None,
+        }
+    }
+
+    /// The address that was called. Behind a forwarded port it is not the one in the page's address.
+    pub(crate) fn local_address(self) -> Option<IpAddr> {
+        self.local().map(|local| local.ip().to_canonical())
+    }
+
+    /// The port that was called.
+    pub(crate) fn port(self) -> u16 {
+        self.local().map_or(0, |local| local.port())
+    }
+}
+
+/// Whether a connection over TCP is held by what an agent has started. Found out once, when somebody first asks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Hand(Arc<OnceCell<bool>>);
+
+impl Hand {
+    /// Whether it may be an agent's. An end on this machine of which nobody knows whose it is counts as one.
+    pub(crate) async fn may_be_agents(&self, peer: Peer) -> bool {
+        let (Some(theirs), Some(ours)) = (peer.remote(), peer.local()) else {
+            return false;
+        };
+        let look = || async move {
+            let found = tokio::task::spawn_blocking(move || holder_of(theirs, ours)).await;
+            !matches!(found, Ok(Holder::Elsewhere | Holder::Person))
+        };
+        *self.0.get_or_init(look).await
+    }
+}

@@ -1,0 +1,105 @@
+//! A session begins, of itself or as a template says.
+//!
+//! Owns the route, and how a template and a body become one. Invariant: what the body says counts; a template fills in what
+//! it leaves out, and holds no secret.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::StatusCode;
+use countersign_api::bodies::{MessageBlock, ModeName, StartBody};
+use countersign_api::control::session::Setup;
+use countersign_api::control::{Command, ControlError, Message, NewSession, Receipt, Template};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::{Routes, WITH_IMAGES, carry_out};
+use crate::app::App;
+use crate::caller::Write;
+use crate::extract::Body;
+use crate::refusal::Refusal;
+
+pub(super) fn routes() -> Routes {
+    OpenApiRouter::new()
+        .routes(routes!(start))
+        .layer(DefaultBodyLimit::max(WITH_IMAGES))
+}
+
+/// Begins a session. With a `template`, what is left out is as that says.
+#[utoipa::path(post, path = "/sessions", operation_id = "startSession", tag = "sessions", request_body = StartBody,
+    responses((status = 201, description = "It is there", body = Receipt)))]
+async fn start(
+    State(app): State<Arc<App>>,
+    write: Write,
+    Body(body): Body<StartBody>,
+) -> Result<(StatusCode, Json<Receipt>), Refusal> {
+    MessageBlock::check(&body.blocks)?;
+    let template = match &body.template {
+        Some(name) => named(&app, name).await?,
+        None => Template::default(),
+    };
+    let new = new_session(&write, body, template)?;
+    let receipt = carry_out(&app, write, Command::Start(Box::new(new))).await?;
+    Ok((StatusCode::CREATED, receipt))
+}
+
+async fn named(app: &App, name: &str) -> Result<Template, ControlError> {
+    let all = app.control.templates().await?;
+    let found = all.into_iter().find(|one| one.name == name);
+    found
+        .map(|one| one.template)
+        .ok_or_else(|| ControlError::not_found("template", name))
+}
+
+fn new_session(
+    write: &Write,
+    body: StartBody,
+    template: Template,
+) -> Result<NewSession, ControlError> {
+    let cwd = match body.cwd.is_empty() {
+        true => template.cwd,
+        false => Some(PathBuf::from(body.cwd)),
+    };
+    let cwd = cwd.ok_or_else(|| {
+        ControlError::invalid("name the folder to work in: `cwd`, from the root on")
+    })?;
+    let prompt = body.prompt.or(template.prompt);
+    let prompt = prompt.filter(|text| !text.is_empty());
+    let prompt = match (prompt, body.blocks) {
+        (None, blocks) if blocks.is_empty() => None,
+        (text, blocks) => Some(Message {
+            id: write.message(),
+            text: text.unwrap_or_default(),
+            blocks,
+        }),
+    };
+    let add_dirs = match body.add_dirs.is_empty() {
+        true => template.add_dirs,
+        false => body.add_dirs.into_iter().map(Into::into).collect(),
+    };
+    let setup = Setup {
+        name: body.name.or(template.name),
+        model: body.model.or(template.model),
+        mode: body
+            .mode
+            .map(ModeName::plain)
+            .or(template.mode)
+            .unwrap_or_default(),
+        env: body.env,
+        budget_usd: body.budget_usd.or(template.budget_usd),
+        append_system_prompt: body.append_system_prompt.or(template.append_system_prompt),
+        mcp_servers: body.mcp_servers,
+        add_dirs,
+        config_dir: body.config_dir.map(Into::into),
+        claude: Vec::new(),
+    };
+    Ok(NewSession {
+        id: body.id.unwrap_or_else(|| write.session()),
+        prompt,
+        cwd,
+        setup,
+        worktree: body.worktree.or(template.worktree),
+    })
+}

@@ -1,0 +1,221 @@
+//! Settings that change what the server shows, templates that sessions begin with, the journal as files.
+
+use std::process::Command;
+
+use countersign_api::Scope;
+use countersign_api::control::Shelf as _;
+use serde_json::{Value, json};
+
+use crate::common::{Served, Stage};
+
+const TALKS: &str = "turn always\n  say \"The word is ${prompt}.\"\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pattern_of_a_person_masks_what_leaves_at_once_and_no_longer_when_it_is_taken_back() {
+    let served = Served::new(TALKS).await;
+    let client = served.client();
+    let id = served.stage.start("kiwi-4711").await;
+    served.stage.until(id, "idle").await;
+    let path = format!("/sessions/{id}/transcript");
+    assert!(client.get(&path).await.text().contains("kiwi-4711"));
+    let prefer = |patterns: Value| json!({ "redact": patterns });
+    let set = client
+        .send("PATCH", "/settings", &prefer(json!(["kiwi-[0-9]+"])))
+        .await;
+    assert_eq!(set.status, 200, "{}", set.text());
+    let masked = client.get(&path).await.text();
+    assert!(
+        !masked.contains("kiwi-4711") && masked.contains("[masked]"),
+        "{masked}"
+    );
+    let held = client.get("/settings").await.json();
+    assert_eq!(held["redact"], json!(["kiwi-[0-9]+"]));
+    for bad in [
+        "(",
+        "",
+        "x*",
+        "[masked]",
+        "(a{1000}){1000}",
+        &"x".repeat(513),
+    ] {
+        let refused = client
+            .send("PATCH", "/settings", &prefer(json!([bad])))
+            .await;
+        assert_eq!(refused.status, 422, "{bad:.20}: {}", refused.text());
+    }
+    let many = vec!["abcdefgh"; 65];
+    assert_eq!(
+        client
+            .send("PATCH", "/settings", &prefer(json!(many)))
+            .await
+            .status,
+        422
+    );
+    assert_eq!(
+        client.get("/settings").await.json()["redact"],
+        json!(["kiwi-[0-9]+"])
+    );
+    client.send("PATCH", "/settings", &prefer(json!([]))).await;
+    assert!(client.get(&path).await.text().contains("kiwi-4711"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn folders_are_shown_below_the_roots_that_a_person_names() {
+    let served = Served::new(TALKS).await;
+    let client = served.client();
+    let root = served.stage.root().join("roots");
+    std::fs::create_dir_all(root.join("inner")).unwrap();
+    let ask = format!("/folders?path={}", root.display());
+    assert_eq!(client.get(&ask).await.status, 404, "outside of the home");
+    let roots = json!({ "browse_roots": [root] });
+    let set = client.send("PATCH", "/settings", &roots).await;
+    assert_eq!(set.status, 200, "{}", set.text());
+    let seen = client.get(&ask).await.json();
+    assert_eq!(seen["folders"][0]["name"], "inner", "{seen}");
+    let home = served.stage.root().join("home");
+    let closed = client
+        .get(&format!("/folders?path={}", home.display()))
+        .await;
+    assert_eq!(closed.status, 404, "the home is no root any more");
+    for bad in ["relative", "/no/such/folder"] {
+        let refused = json!({ "browse_roots": [bad] });
+        let refused = client.send("PATCH", "/settings", &refused).await;
+        assert_eq!(refused.status, 422, "{bad}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_ended_long_ago_is_proposed_and_stays_where_it_is() {
+    let served = Served::new(TALKS).await;
+    let client = served.client();
+    let id = served.stage.start("one").await;
+    served.stage.until(id, "idle").await;
+    let disk = client.get("/disk").await.json();
+    assert_eq!(disk["proposed"], json!([]), "nothing without a preference");
+    for bad in [json!(0), json!(4_000)] {
+        let refused = client
+            .send("PATCH", "/settings", &json!({"retention_days": bad}))
+            .await;
+        assert_eq!(refused.status, 422, "{}", refused.text());
+    }
+    let set = client
+        .send("PATCH", "/settings", &json!({"retention_days": 30}))
+        .await;
+    assert_eq!(set.status, 200, "{}", set.text());
+    let disk = client.get("/disk").await.json();
+    assert_eq!(disk["proposed"], json!([]), "it is new");
+    let listed = client.get("/sessions").await.json();
+    assert_eq!(listed["items"][0]["id"], id.to_string(), "and there");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_number_of_agents_on_the_command_line_holds_and_is_said() {
+    let stage = Stage::with(TALKS, |settings| {
+        settings.most_agents = 3;
+        settings.most_agents_given = true;
+    });
+    let mut served = Served::over(stage.await, |_| {}).await;
+    let client = served.client();
+    let held = client.get("/settings").await.json();
+    assert_eq!(
+        (&held["max_agents"], &held["given"]),
+        (&json!(3), &json!(["max_agents"]))
+    );
+    let set = client
+        .send("PATCH", "/settings", &json!({"max_agents": 9}))
+        .await;
+    assert_eq!(set.status, 200, "{}", set.text());
+    assert_eq!(client.get("/settings").await.json()["max_agents"], 3);
+    served.stop().await;
+    served.stage.settings.most_agents_given = false;
+    served.stage.restart().await;
+    let held = served.stage.host().preferences().await.unwrap();
+    assert_eq!((held.max_agents, held.given.len()), (9, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_begins_as_a_template_says_and_the_body_counts() {
+    let served = Served::new(TALKS).await;
+    let client = served.client();
+    let project = served.stage.project();
+    let template = json!({"cwd": project, "prompt": "tidy up", "name": "Tidy", "mode": {"mode": "plan"},
+        "budget_usd": 2.5});
+    let put = client.send("PUT", "/templates/tidy", &template).await;
+    assert_eq!(put.status, 200, "{}", put.text());
+    let begun = client
+        .send("POST", "/sessions", &json!({"template": "tidy"}))
+        .await;
+    assert_eq!(begun.status, 201, "{}", begun.text());
+    let id = begun.json()["did"]["session"].as_str().unwrap().to_owned();
+    let view = client.get(&format!("/sessions/{id}")).await.json();
+    assert_eq!(
+        (&view["name"], &view["mode"]["mode"]),
+        (&json!("Tidy"), &json!("plan"))
+    );
+    served
+        .stage
+        .until_said(id.parse().unwrap(), "The word is tidy up.")
+        .await;
+    let own = json!({"template": "tidy", "prompt": "sweep", "name": "Mine", "mode": "ask"});
+    let begun = client.send("POST", "/sessions", &own).await;
+    let id = begun.json()["did"]["session"].as_str().unwrap().to_owned();
+    let view = client.get(&format!("/sessions/{id}")).await.json();
+    assert_eq!(
+        (&view["name"], &view["mode"]["mode"]),
+        (&json!("Mine"), &json!("ask"))
+    );
+    served
+        .stage
+        .until_said(id.parse().unwrap(), "The word is sweep.")
+        .await;
+    let none = client
+        .send("POST", "/sessions", &json!({"template": "none"}))
+        .await;
+    assert_eq!(
+        (none.status, &none.json()["code"]),
+        (404, &json!("not_found"))
+    );
+    let nowhere = client
+        .send("POST", "/sessions", &json!({"prompt": "x"}))
+        .await;
+    assert_eq!(nowhere.status, 422, "{}", nowhere.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_journal_leaves_as_its_files_and_only_where_that_is_meant() {
+    let served = Served::new(TALKS).await;
+    let client = served.client();
+    let id = served.stage.start("one").await;
+    served.stage.until(id, "idle").await;
+    let path = format!("/sessions/{id}/export?format=journal");
+    let masked = client.get(&path).await;
+    assert_eq!(
+        masked.status,
+        422,
+        "it says that nothing is masked: {}",
+        masked.text()
+    );
+    let reader = served.client_as("reader", Scope::Read);
+    assert_eq!(
+        reader.get(&format!("{path}&redact=false")).await.status,
+        403
+    );
+    let taken = client.get(&format!("{path}&redact=false")).await;
+    assert_eq!(taken.status, 200, "{}", taken.text());
+    assert_eq!(taken.header("content-type"), Some("application/x-tar"));
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("it.tar"), &taken.body).unwrap();
+    let unpacked = Command::new("tar")
+        .args(["-xf", "it.tar"])
+        .current_dir(place.path())
+        .output()
+        .unwrap();
+    assert!(unpacked.status.success(), "{unpacked:?}");
+    let segment = format!("sessions/{id}/journal/000001.j");
+    let here = std::fs::read(served.stage.settings.agents.data.join(segment)).unwrap();
+    let there = std::fs::read(place.path().join(format!("{id}/journal/000001.j"))).unwrap();
+    assert!(
+        !there.is_empty() && here.starts_with(&there),
+        "byte for byte"
+    );
+}
