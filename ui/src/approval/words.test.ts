@@ -1,0 +1,69 @@
+// Sentences of questions: what stands at the head of a card and in a row.
+import { describe, expect, it } from 'vitest';
+import { asked } from './testing';
+import { announced, harmOf, label, oneLine, pathOf, planTitle, quoted, sentence } from './words';
+
+describe('the sentence of a question', () => {
+  it('says who wants what', () => {
+    expect(sentence(asked({ tool: 'Bash' }))).toBe('Bash wants to run a command');
+    expect(sentence(asked({ tool: 'Edit' }))).toBe('Edit wants to change a file');
+    expect(sentence(asked({ tool: 'mcp__tracker__create_issue' }))).toBe('tracker wants to run create_issue');
+    expect(sentence(asked({ tool: 'OfTomorrow' }))).toBe('OfTomorrow wants to run');
+  });
+
+  it('counts questions in words', () => {
+    const input = { questions: [{ question: 'A?' }, { question: 'B?' }] };
+    expect(sentence(asked({ kind: 'questions', input }))).toBe('Two questions before it goes on');
+    expect(label(asked({ kind: 'questions', input }))).toBe('Questions');
+  });
+
+  it('takes the harm from the host and from nowhere else', () => {
+    const harmless = asked({ input: { command: 'rm -rf dist' }, reason: 'No rule means it.' });
+    expect(harmOf(harmless)).toBeNull();
+    const harmful = asked({ reason: 'No rule takes this away: `/` belongs to the system.' });
+    expect(harmOf(harmful)).toBe('`/` belongs to the system.');
+    expect(sentence(harmful)).toBe('Bash wants to take something away');
+    expect(quoted(harmful.reason)).toEqual(['/']);
+    const remark = 'Dangerous rm operation on critical path: /';
+    expect(harmOf(asked({ remark }))).toBe(remark);
+    expect(quoted(remark)).toEqual(['/']);
+    expect(harmOf(asked({ remark: 'It writes settings.' }))).toBeNull();
+  });
+
+  it('a plan without a text asks only to leave plan mode', () => {
+    const plan = { wishes: [], ways: [], restarts: false, text: null };
+    expect(sentence(asked({ kind: 'plan', plan }))).toBe('It wants to leave plan mode');
+  });
+});
+
+describe('one line of the thing', () => {
+  it('shows a command as it is, on one line', () => {
+    expect(oneLine(asked({ input: { command: 'a\nb' } }))).toBe('a ⏎ b');
+  });
+
+  it('shows a path from the folder of the session', () => {
+    const edit = asked({ tool: 'Edit', input: { file_path: '/srv/app/src/a.ts', old_string: 'a', new_string: 'b' } });
+    expect(oneLine(edit, '/srv/app')).toBe('src/a.ts');
+    expect(oneLine(edit, '/srv/ap')).toBe('/srv/app/src/a.ts');
+  });
+
+  it('shows what it does not know as JSON', () => {
+    expect(oneLine(asked({ tool: 'X', input: { a: 1 } }))).toBe('{"a":1}');
+  });
+
+  it('takes the first heading of a plan', () => {
+    expect(planTitle('\nintro\n## Two\n# One')).toBe('Two');
+    expect(planTitle('only text')).toBe('only text');
+  });
+});
+
+it('the path begins with the main agent', () => {
+  const path = [{ description: 'First half', kind: 'general-purpose' }, { kind: 'reader' }, {}];
+  expect(pathOf(asked({ path }))).toEqual(['main', 'First half', 'reader', 'sub-agent']);
+});
+
+it('what is read aloud is short', () => {
+  const said = announced(asked({ input: { command: 'x'.repeat(500) } }));
+  expect(said.startsWith('Question from Fix tests: Bash, xxx')).toBe(true);
+  expect(said.length).toBeLessThan(160);
+});

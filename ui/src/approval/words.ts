@@ -1,0 +1,166 @@
+// The sentences of a question: the same ones in the card, the inbox, the title and what is read aloud. Pure.
+// Voice: plain, short, who wants what. What a machine wrote is quoted, never reworded.
+
+import type { Approval } from '../api/types';
+import { fields, shown, text, thingOf } from './thing';
+
+/** What is asked, whatever its kind: the head of a card. */
+export function sentence(asked: Approval): string {
+  switch (asked.kind) {
+    case 'plan':
+      return asked.plan?.text == null ? 'It wants to leave plan mode' : 'A plan is ready';
+    case 'questions':
+      return countOf(questionTexts(asked.input).length);
+    case 'elicitation':
+      return text(asked.input, 'mode') === 'url'
+        ? `${asked.tool} wants you to open a page`
+        : `${asked.tool} asks for something`;
+    case 'dialog':
+      return 'The agent asks how to go on';
+    case 'tool':
+      return `${actor(asked.tool)} wants to ${harmOf(asked) === null ? verb(asked.tool) : 'take something away'}`;
+  }
+}
+
+function countOf(questions: number): string {
+  const words = ['No question', 'One question', 'Two questions', 'Three questions', 'Four questions'];
+  return `${words[questions] ?? `${questions} questions`} before it goes on`;
+}
+
+/** Who acts: the tool, or for one of an MCP server the server. */
+export function actor(tool: string): string {
+  return mcp(tool)?.server ?? tool;
+}
+
+function mcp(tool: string): { server: string; name: string } | null {
+  const parts = tool.split('__');
+  const [mark, server] = parts;
+  if (mark !== 'mcp' || server === undefined || parts.length < 3) return null;
+  return { server, name: parts.slice(2).join('__') };
+}
+
+const VERBS: Record<string, string> = {
+  Bash: 'run a command',
+  Edit: 'change a file',
+  MultiEdit: 'change a file',
+  NotebookEdit: 'change a notebook',
+  Write: 'write a file',
+  Read: 'read a file',
+  Grep: 'search in files',
+  Glob: 'look for files',
+  WebFetch: 'open a page',
+  WebSearch: 'search the web',
+  Task: 'start a sub-agent',
+  Agent: 'start a sub-agent',
+  Skill: 'use a skill',
+  EnterPlanMode: 'plan first',
+};
+
+function verb(tool: string): string {
+  const server = mcp(tool);
+  if (server !== null) return `run ${server.name}`;
+  return VERBS[tool] ?? 'run';
+}
+
+/** The thing in one line: for rows, the title and notices. */
+export function oneLine(asked: Approval, cwd = ''): string {
+  const { input } = asked;
+  switch (asked.kind) {
+    case 'plan':
+      return planTitle(asked.plan?.text ?? null);
+    case 'questions':
+      return questionTexts(input)[0] ?? '';
+    case 'elicitation':
+      return text(input, 'message');
+    case 'dialog':
+      return dialogText(asked.tool);
+    case 'tool':
+      break;
+  }
+  const thing = thingOf(asked.tool, input);
+  switch (thing.kind) {
+    case 'command':
+    case 'words':
+      return thing.text.split('\n').join(' ⏎ ');
+    case 'diff':
+    case 'file':
+    case 'path':
+      return shown(thing.path, cwd);
+    case 'search':
+      return thing.place === '' ? thing.pattern : `${thing.pattern} in ${shown(thing.place, cwd)}`;
+    case 'url':
+      return thing.url;
+    case 'json':
+      return Object.keys(fields(thing.value)).length === 0 ? '' : (JSON.stringify(thing.value) ?? '');
+  }
+}
+
+/** The word at the head of a row of the inbox. */
+export function label(asked: Approval): string {
+  switch (asked.kind) {
+    case 'plan':
+      return 'Plan';
+    case 'questions':
+      return questionTexts(asked.input).length > 1 ? 'Questions' : 'Question';
+    case 'elicitation':
+      return asked.tool;
+    case 'dialog':
+      return 'Dialog';
+    case 'tool': {
+      const server = mcp(asked.tool);
+      return server === null ? asked.tool : `${server.server} ${server.name}`;
+    }
+  }
+}
+
+/** The first heading of a plan, or its first line. */
+export function planTitle(plan: string | null): string {
+  if (plan === null) return 'No plan was written';
+  const lines = plan.split('\n').map((line) => line.trim());
+  const head = lines.find((line) => /^#{1,6} /.test(line)) ?? lines.find((line) => line !== '');
+  return (head ?? '').replace(/^#{1,6} /, '');
+}
+
+export function questionTexts(input: unknown): string[] {
+  const list = fields(input)['questions'];
+  return Array.isArray(list) ? list.map((one) => text(one, 'question')) : [];
+}
+
+function dialogText(kind: string): string {
+  return kind === 'refusal_fallback_prompt' ? 'The model declined. Try again with another one?' : kind;
+}
+
+/** Who asks, outermost first, as one reads it: `main › flake-hunter`. */
+export function pathOf(asked: Pick<Approval, 'path'>): string[] {
+  const name = (asker: Approval['path'][number]) => asker.description ?? asker.kind ?? 'sub-agent';
+  return ['main', ...asked.path.map(name)];
+}
+
+/** What the host says would be lost. Policy words it so where no rule may take something away (`ruin`). */
+const LOSS = 'No rule takes this away: ';
+
+/** How the CLI's own safety check words what it holds for destructive; the host passes it on as its remark. */
+const DANGER = /^Dangerous\b/;
+
+/** Why this cannot be undone, in the words of the host or of the CLI; none where neither sees such harm. */
+export function harmOf(asked: Pick<Approval, 'kind' | 'reason' | 'remark'>): string | null {
+  if (asked.kind !== 'tool') return null;
+  if (asked.remark != null && DANGER.test(asked.remark)) return asked.remark.split('\n')[0] ?? asked.remark;
+  if (!asked.reason.startsWith(LOSS)) return null;
+  const why = asked.reason.slice(LOSS.length);
+  return why.charAt(0).toUpperCase() + why.slice(1);
+}
+
+/** What a sentence names, to be marked in the thing: between backticks or quotes, or at its end behind a colon. */
+export function quoted(named: string): string[] {
+  const inside = [...named.matchAll(/`([^`]+)`|'([^']+)'/g)].map((found) => found[1] ?? found[2] ?? '');
+  const last = /: (\S+)$/.exec(named)?.[1];
+  return last === undefined ? inside : [...inside, last];
+}
+
+/** What is read aloud when it arrives. */
+export function announced(asked: Approval, cwd = ''): string {
+  const short = oneLine(asked, cwd);
+  const cut = short.length > 120 ? `${short.slice(0, 119)}…` : short;
+  return `Question from ${asked.session_name}: ${label(asked)}, ${cut}`;
+}

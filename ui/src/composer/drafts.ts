@@ -1,0 +1,42 @@
+// What was written and not sent, per session, over reloads. Text only: pictures are kept while the page lives.
+// Keeps: at most MOST drafts; a storage that refuses is no error, the draft is then only in memory.
+
+const MOST = 50;
+const KEY = 'drafts';
+type Shelf = Pick<Storage, 'getItem' | 'setItem'>;
+
+export class Drafts {
+  #texts = new Map<string, string>();
+  #shelf: Shelf | null;
+
+  constructor(shelf: Shelf | null) {
+    this.#shelf = shelf;
+    try {
+      const stored: unknown = JSON.parse(shelf?.getItem(KEY) ?? '[]');
+      for (const pair of Array.isArray(stored) ? stored : []) {
+        if (Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === 'string') this.#texts.set(pair[0], pair[1]);
+      }
+    } catch {
+      // What cannot be read is no draft.
+    }
+  }
+
+  get(session: string): string {
+    return this.#texts.get(session) ?? '';
+  }
+
+  set(session: string, text: string): void {
+    this.#texts.delete(session);
+    if (text) this.#texts.set(session, text);
+    while (this.#texts.size > MOST) {
+      const [oldest] = this.#texts.keys();
+      if (oldest === undefined) break;
+      this.#texts.delete(oldest);
+    }
+    try {
+      this.#shelf?.setItem(KEY, JSON.stringify([...this.#texts]));
+    } catch {
+      // A full storage: the draft stays in memory.
+    }
+  }
+}

@@ -1,0 +1,23 @@
+// The button says what happens.
+import { describe, expect, it } from 'vitest';
+import type { Session } from '../api/types';
+import { doing } from './sending';
+
+const session = (state: object): Session => ({ id: 's', name: 'n', trashed: null, ...state }) as unknown as Session;
+
+describe('the button of the composer', () => {
+  it('sends, queues, resumes, or waits for the connection', () => {
+    const label = (state: object, away = false) => doing(session(state), away, true).label;
+    expect(label({ state: 'idle', asleep: false })).toBe('Send');
+    expect(label({ state: 'running' })).toBe('Queue');
+    expect(label({ state: 'needs_you', open: 1 })).toBe('Queue');
+    expect(label({ state: 'failed', stderr: '' })).toBe('Resume and send');
+    expect(label({ state: 'running' }, true)).toBe('Send when back');
+  });
+
+  it('interrupts only what runs, and does nothing for those who may only watch', () => {
+    expect(doing(session({ state: 'running' }), false, true).canInterrupt).toBe(true);
+    expect(doing(session({ state: 'idle', asleep: true }), false, true).canInterrupt).toBe(false);
+    expect(doing(session({ state: 'running' }), false, false)).toMatchObject({ way: 'none', canInterrupt: false });
+  });
+});

@@ -1,0 +1,31 @@
+// What the button of the composer does and says, by how the session and the connection stand. Pure.
+import type { Session } from '../api/types';
+
+export type Way = 'send' | 'queue' | 'when-back' | 'resume' | 'none';
+
+export interface Doing { way: Way; label: string; hint: string; canInterrupt: boolean; why?: string }
+
+export function doing(session: Session | undefined, isAway: boolean, mayAll: boolean): Doing {
+  if (!session) return { way: 'none', label: 'Send', hint: '', canInterrupt: false };
+  const canInterrupt = ['running', 'needs_you', 'stalled', 'starting'].includes(session.state);
+  if (!mayAll) return { way: 'none', label: 'Send', hint: 'You can watch. Writing needs a wider token.', canInterrupt: false, why: 'Writing needs a wider token.' };
+  if (session.trashed) return { way: 'none', label: 'Send', hint: 'It is in the trash.', canInterrupt: false, why: 'It is in the trash: restore it first.' };
+  if (isAway) return { way: 'when-back', label: 'Send when back', hint: 'It goes out when the server is back', canInterrupt };
+  switch (session.state) {
+    case 'running':
+    case 'needs_you':
+    case 'starting':
+    case 'queued':
+    case 'stalled':
+    case 'ending':
+    case 'paused':
+      return { way: 'queue', label: 'Queue', hint: 'Add to the queue…', canInterrupt };
+    case 'stopped':
+    case 'failed':
+    case 'not_signed_in':
+    case 'unreachable':
+      return { way: 'resume', label: 'Resume and send', hint: 'The agent has ended. It takes the conversation up again…', canInterrupt };
+    case 'idle':
+      return { way: 'send', label: 'Send', hint: session.asleep ? 'A message wakes the agent…' : 'Reply…', canInterrupt };
+  }
+}

@@ -1,0 +1,20 @@
+// Edits of one file are one change, in order; what did not run is none.
+import { describe, expect, it } from 'vitest';
+import type { Entry, Tool } from '../api/types';
+import { editsIn } from './edits';
+
+function call(name: string, input: object, state: Tool['state'] = 'ran'): Entry {
+  return { id: '1-1', first: '1-1', last: '1-1', at: 0, life: 'final', body: { kind: 'tool', is: { tool_use_id: 't', name, role: 'plain', state, input: { json: input, length: 0 } } } };
+}
+
+describe('edits of a conversation', () => {
+  it('are told file by file', () => {
+    const files = editsIn([
+      call('Write', { file_path: '/p/a', content: 'one\ntwo\n' }),
+      call('Edit', { file_path: '/p/a', old_string: 'one', new_string: '1' }),
+      call('Edit', { file_path: '/p/b', old_string: 'x', new_string: 'y' }, 'refused'),
+      call('Bash', { command: 'ls' }),
+    ], '/p');
+    expect(files.map((file) => [file.path, file.added, file.removed, file.hunks.length])).toEqual([['a', 3, 1, 2]]);
+  });
+});

@@ -1,0 +1,103 @@
+// The ways on from a plan in plain words, and the decision that one of them makes. Pure.
+// Invariants: permissions are granted only by ways that can grant them; the button repeats the choice and counts what goes along.
+
+import type { Approval, Comment, Decide, PlanWay } from '../api/types';
+
+type PlanCard = NonNullable<Approval['plan']>;
+
+export interface WayWords {
+  way: PlanWay;
+  label: string;
+  help: string;
+  mayCompact: boolean;
+}
+
+/** The ways that the host offers, in its order. */
+export function ways(card: PlanCard): WayWords[] {
+  const hasText = card.text != null;
+  return card.ways.map((offer) => ({
+    way: offer.way,
+    label: LABELS[offer.way](hasText),
+    help: helpOf(offer.way, card),
+    mayCompact: offer.may_compact,
+  }));
+}
+
+const LABELS: Record<PlanWay, (hasText: boolean) => string> = {
+  'clear-context': () => 'Start fresh with this plan',
+  'accept-edits': () => 'Go on and accept edits',
+  manual: (hasText) => (hasText ? 'Go on and ask for each edit' : 'Leave plan mode and ask for each edit'),
+  'keep-planning': () => 'Keep planning',
+};
+
+function helpOf(way: PlanWay, card: PlanCard): string {
+  switch (way) {
+    case 'clear-context': {
+      const full = card.context_percent;
+      const used = full == null ? '' : ` Planning used ${Math.round(full)} % of this one’s context.`;
+      return `A new conversation that knows only the plan.${used}`;
+    }
+    case 'accept-edits':
+      return 'Files in this folder change without asking. Commands still ask.';
+    case 'manual':
+      return 'You see every change before it is written.';
+    case 'keep-planning':
+      return 'Sends what you say back. Nothing runs.';
+  }
+}
+
+export interface Choice {
+  way: PlanWay;
+  /** Places of the wishes that are granted. */
+  granted: number[];
+  compact: boolean;
+  comments: Comment[];
+  feedback: string;
+  /** The plan as it was changed here; none if it was not. */
+  edited: string | null;
+}
+
+/** Whether a way can grant what the plan wishes for. */
+export function grants(choice: Pick<Choice, 'way' | 'compact'>): boolean {
+  return (choice.way === 'accept-edits' || choice.way === 'manual') && !choice.compact;
+}
+
+/** Why it cannot be sent as it stands; none if it can. */
+export function missing(choice: Choice, hasText: boolean): string | null {
+  if (choice.edited !== null && choice.edited.trim() === '') return 'The changed plan is empty.';
+  if (choice.way !== 'keep-planning' || !hasText) return null;
+  const said = choice.comments.length > 0 || choice.feedback.trim() !== '' || choice.edited !== null;
+  return said ? null : 'Say what shall be different: comment on a line, write below, or edit the plan.';
+}
+
+/** What is sent. */
+export function decisionOf(choice: Choice, hasText: boolean): Decide {
+  const feedback = choice.feedback.trim();
+  const says = choice.comments.length > 0 || feedback !== '' || choice.edited !== null;
+  // Without a plan there is nothing to say something about: a plain no tells the agent to write one.
+  if (choice.way === 'keep-planning' && !hasText && !says) return { decision: 'deny', interrupt: false };
+  return {
+    decision: 'plan',
+    choice: choice.way,
+    compact: choice.compact && choice.way !== 'clear-context',
+    allowed_prompts: grants(choice) ? choice.granted : [],
+    comments: choice.comments,
+    ...(feedback === '' ? {} : { feedback }),
+    ...(choice.edited === null ? {} : { plan: choice.edited }),
+  };
+}
+
+/** The button: what will happen, and how many comments go along. */
+export function submitWords(choice: Choice, hasText: boolean): string {
+  const label = LABELS[choice.way](hasText);
+  const first = choice.compact && choice.way !== 'clear-context' ? `Compact, then ${lower(label)}` : label;
+  const parts = [first];
+  const count = choice.comments.length + (choice.feedback.trim() === '' ? 0 : 1);
+  if (count > 0) parts.push(`send ${count} ${count === 1 ? 'comment' : 'comments'}`);
+  if (choice.edited !== null) parts.push('with your edits');
+  return parts.join(', ');
+}
+
+function lower(label: string): string {
+  return label.charAt(0).toLowerCase() + label.slice(1);
+}

@@ -1,0 +1,40 @@
+// Rules with their uses.
+import { describe, expect, it } from 'vitest';
+import type { Rule } from '../api/types';
+import { decision } from '../audit/testing';
+import { endsOf, inOrder, missedBy, usesOf, whereOf } from './rules';
+
+const rule = (but: Partial<Rule>): Rule =>
+  ({ id: 1, effect: 'allow', rule: 'Bash(echo:*)', scope: 'always', is_over: false, by: 'ana', client: '', at: 1, ...but }) as Rule;
+
+describe('rules', () => {
+  const record = [
+    decision('echo b', 'rule', 'allow Bash(echo:*)', 9),
+    decision('echo b', 'rule', 'allow Bash(echo:*)', 8),
+    decision('npm test', 'ana'),
+    decision('ls', 'rule', ''),
+  ];
+
+  it('are counted from the record, each example once', () => {
+    expect(usesOf(record).get('allow Bash(echo:*)')).toEqual({ count: 2, last: 9_000_000, covers: ['echo b'] });
+    expect(usesOf(record).size).toBe(1);
+  });
+
+  it('show what people were asked about all the same', () => {
+    expect(missedBy(rule({}), record)).toEqual(['npm test']);
+    expect(missedBy(rule({ rule: 'Read(x)' }), record)).toEqual([]);
+  });
+
+  it('stand with denials first and over ones last', () => {
+    const list = [rule({ id: 1 }), rule({ id: 2, effect: 'deny' }), rule({ id: 3, effect: 'deny', is_over: true })];
+    expect(inOrder(list).map((one) => one.id)).toEqual([2, 1, 3]);
+  });
+
+  it('say where they hold and when they end', () => {
+    expect(whereOf(rule({ scope: 'repository', repository: '/srv/app' }), () => undefined)).toBe('app');
+    expect(whereOf(rule({ scope: 'session', session: 's' }), () => 'Fix')).toBe('Fix');
+    expect(endsOf(rule({}), 0)).toBe('never');
+    expect(endsOf(rule({ scope: 'session' }), 0)).toBe('with the session');
+    expect(endsOf(rule({ expires: 23 * 86_400e6 }), 0)).toBe('in 23 days');
+  });
+});

@@ -1,0 +1,49 @@
+// Whether the server is heard, and since when it is not. Fed by state/feed; the banner and the composer read it.
+
+export type Link = 'connecting' | 'live' | 'lost';
+
+class Connection {
+  link = $state<Link>('connecting');
+  /** When the server was last heard, in milliseconds. What is shown is the state of then. */
+  lastSign = $state.raw(Date.now());
+  /** Since when it is lost. */
+  lostSince = $state<number | null>(null);
+  /** Just came back: what arrived meanwhile, until the banner has faded. */
+  back = $state<{ at: number; events: number } | null>(null);
+  #missed = 0;
+
+  get isLive(): boolean {
+    return this.link === 'live';
+  }
+
+  /** Not for a blink, but long enough that a person should know. */
+  get isAway(): boolean {
+    return this.lostSince !== null;
+  }
+
+  heard(): void {
+    this.lastSign = Date.now();
+  }
+
+  up(): void {
+    this.link = 'live';
+    this.heard();
+    if (this.lostSince !== null) {
+      this.#missed = 0;
+      this.back = { at: Date.now(), events: 0 };
+    }
+    this.lostSince = null;
+  }
+
+  down(): void {
+    if (this.link === 'live' || this.link === 'connecting') this.link = 'lost';
+    this.lostSince ??= this.lastSign;
+  }
+
+  /** One event of the time that was missed. */
+  caughtUp(): void {
+    if (this.back) this.back = { at: this.back.at, events: ++this.#missed };
+  }
+}
+
+export const connection = new Connection();

@@ -1,0 +1,2 @@
+// Svelte 5, runes everywhere.
+export default { compilerOptions: { runes: true } };
