@@ -7,7 +7,11 @@
 mod commands;
 mod experiments;
 mod journal;
+#[cfg(unix)]
+mod remote;
 mod run;
+#[cfg(unix)]
+mod serve;
 mod show;
 mod term;
 mod wire_check;
@@ -23,7 +27,8 @@ use clap::{Parser, Subcommand};
     name = "countersign",
     version,
     propagate_version = true,
-    max_term_width = 100
+    max_term_width = 100,
+    after_long_help = commands::overview::TRY
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -32,11 +37,82 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Look after many agents, and serve a page, an API and an inbox for their questions
+    ///
+    /// This is what `countersign` alone does. Prints a login link that works once. Listens on loopback; agents outlive it, and
+    /// the next start takes them up again. If one runs already on the data folder, a fresh link of it is printed. With no
+    /// `claude` on the machine scripted agents answer, and it says so. docs/serve.md has the rest.
+    ///
+    /// Exits 0 when it was told to end, 1 if it cannot begin, 130 if it was told twice.
+    #[cfg(unix)]
+    Serve(commands::serve::Arguments),
     /// Run one agent in this terminal, every call decided by a rule or by you
     ///
     /// Exits 0 if the last turn did what was asked, 1 if it failed, 3 if something was refused because nobody was there to
     /// ask, 130 if you stopped it.
     Run(commands::run::Arguments),
+    /// Begin a session of the daemon
+    #[cfg(unix)]
+    Start(commands::start::Arguments),
+    /// List the daemon's sessions
+    ///
+    /// This and the commands below speak to a daemon that `countersign serve` has started: the one of this user, or the one
+    /// that --server names. Exit codes: 0 done, 1 failed or refused, 2 not understood, 3 nobody said yes, 4 no server, 5 no such
+    /// thing (or several), 6 somebody was first or it has changed, 7 not with this token, 130 Ctrl-C.
+    #[cfg(unix)]
+    #[command(visible_alias = "ls")]
+    Sessions(commands::sessions::Arguments),
+    /// Show one session, or one question of the inbox
+    #[cfg(unix)]
+    Show(commands::show::Arguments),
+    /// Show what was said and done in a session
+    #[cfg(unix)]
+    Logs(commands::logs::Arguments),
+    /// Send a session a message
+    #[cfg(unix)]
+    Send(commands::send::Arguments),
+    /// End a session's turn; its agent stays
+    #[cfg(unix)]
+    Interrupt(commands::interrupt::Arguments),
+    /// End a session's agent
+    #[cfg(unix)]
+    Stop(commands::stop::Arguments),
+    /// Have an agent take a session's conversation up again
+    #[cfg(unix)]
+    Resume(commands::resume::Arguments),
+    /// Begin another session from a session's conversation
+    #[cfg(unix)]
+    Fork(commands::fork::Arguments),
+    /// Choose what a session's agent may do unasked
+    #[cfg(unix)]
+    Mode(commands::mode::Arguments),
+    /// Choose a session's model
+    #[cfg(unix)]
+    Model(commands::model::Arguments),
+    /// Put a session into the trash, or take it out
+    #[cfg(unix)]
+    Rm(commands::rm::Arguments),
+    /// List what agents ask
+    #[cfg(unix)]
+    Inbox(commands::inbox::Arguments),
+    /// Allow a call
+    #[cfg(unix)]
+    Approve(commands::approve::Arguments),
+    /// Refuse a call, or decline a question
+    #[cfg(unix)]
+    Deny(commands::deny::Arguments),
+    /// Answer an agent's questions
+    #[cfg(unix)]
+    Answer(commands::answer::Arguments),
+    /// Read a plan, change it, approve it or send it back
+    #[cfg(unix)]
+    Plan(commands::plan::Arguments),
+    /// Make, list and revoke tokens
+    #[cfg(unix)]
+    #[command(subcommand)]
+    Token(commands::token::Command),
+    /// Print the OpenAPI document of the HTTP API
+    Openapi,
     /// Look at what crosses the wire of a `claude` CLI
     #[command(subcommand)]
     Wire(commands::wire::Command),
@@ -88,8 +164,50 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
+        #[cfg(not(unix))]
         None => commands::overview::run(),
+        #[cfg(unix)]
+        None => commands::serve::run(commands::serve::Arguments::usual()),
+        #[cfg(unix)]
+        Some(Command::Serve(arguments)) => commands::serve::run(arguments),
         Some(Command::Run(arguments)) => commands::run::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Start(arguments)) => commands::start::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Sessions(arguments)) => commands::sessions::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Show(arguments)) => commands::show::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Logs(arguments)) => commands::logs::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Send(arguments)) => commands::send::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Interrupt(arguments)) => commands::interrupt::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Stop(arguments)) => commands::stop::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Resume(arguments)) => commands::resume::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Fork(arguments)) => commands::fork::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Mode(arguments)) => commands::mode::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Model(arguments)) => commands::model::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Rm(arguments)) => commands::rm::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Inbox(arguments)) => commands::inbox::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Approve(arguments)) => commands::approve::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Deny(arguments)) => commands::deny::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Answer(arguments)) => commands::answer::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Plan(arguments)) => commands::plan::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Token(command)) => commands::token::run(command),
+        Some(Command::Openapi) => commands::openapi::run(),
         Some(Command::Wire(command)) => commands::wire::run(command),
         Some(Command::Rehearse(command)) => commands::rehearse::run(command),
         Some(Command::Experiments(arguments)) => commands::experiments::run(arguments),

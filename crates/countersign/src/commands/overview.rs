@@ -1,46 +1,46 @@
-//! `countersign` alone: what can be done, with commands to copy.
+//! What can be done beside serving, with commands to copy: the end of `countersign --help`.
 
-use std::io::Write as _;
+/// The commands, each with what it is for.
+pub(crate) const TRY: &str = "\
+Try:
 
-use crate::Outcome;
+  Serve a page, an API and an inbox; with no claude installed scripted agents answer
+      countersign
 
-pub(crate) fn run() -> anyhow::Result<Outcome> {
-    // As it was called: what is printed can be copied, whether or not it is installed.
-    let program = std::env::args()
-        .next()
-        .unwrap_or_else(|| "countersign".to_owned());
-    write!(
-        std::io::stdout(),
-        "\
-Countersign drives Claude Code agents and lets nothing run that was not countersigned.
-
-What it can do today:
+  Look after its sessions from another terminal: begin one, follow it, answer what it asks
+      countersign start 'Show me around.'
+      countersign sessions
+      countersign inbox
 
   Run one agent in this terminal and decide about every call; this one needs no account
-      {program} run --claude '{program} rehearse cli --scenario tour' 'Show me around.'
+      countersign run --claude 'countersign rehearse cli --scenario tour' 'Show me around.'
 
   See what your rules would say about a call, and why
-      {program} policy explain Bash 'git log; rm -rf x' --allow 'Bash(git log:*)'
+      countersign policy explain Bash 'git log; rm -rf x' --allow 'Bash(git log:*)'
 
   Look at a recorded conversation: which messages, what is new, what is broken
-      {program} wire check fixtures/wire/2.1.325/bash-approved.ndjson
+      countersign wire check fixtures/wire/2.1.325/bash-approved.ndjson
 
   Look at what a session did: tools, approvals, cost; or play it again
-      {program} journal inspect fixtures/wire/2.1.325/bash-approved.ndjson
-      {program} journal replay fixtures/wire/2.1.325/bash-approved.ndjson
+      countersign journal inspect fixtures/wire/2.1.325/bash-approved.ndjson
+      countersign journal replay fixtures/wire/2.1.325/bash-approved.ndjson
 
   Try a scripted `claude` that needs no account, or install it for software of your own
-      {program} rehearse cli --scenario tour -p 'Show me around.'
-      {program} rehearse install bin --scenario tour
+      countersign rehearse cli --scenario tour -p 'Show me around.'
+      countersign rehearse install bin --scenario tour
 
   Let the real `claude` run with no account, against a model that follows a script
-      {program} rehearse model --script crates/rehearsal/scripts/hello.model
+      countersign rehearse model --script crates/rehearsal/scripts/hello.model
 
   Drive an agent from Rust, and decide about every call it wants to make
       crates/client/README.md has twelve examples; each runs with no account
 
-Every command has --help; commands that print data take --json.
-"
-    )?;
-    Ok(Outcome::Fine)
+Every command has --help; commands that print data take --json.";
+
+/// Where nothing can be served: what can be done.
+#[cfg(not(unix))]
+pub(crate) fn run() -> anyhow::Result<crate::Outcome> {
+    use std::io::Write as _;
+    writeln!(std::io::stdout(), "{TRY}")?;
+    Ok(crate::Outcome::Fine)
 }

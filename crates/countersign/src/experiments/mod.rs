@@ -9,6 +9,7 @@ mod claims;
 mod figure;
 mod keep;
 mod perform;
+mod probe;
 mod report;
 mod seen;
 mod stage;

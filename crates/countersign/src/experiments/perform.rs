@@ -5,12 +5,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use countersign_client::mcp::Server;
-use countersign_client::mcp::schemars::{self, JsonSchema};
 use countersign_client::{Claude, Error, PermissionQuestion, Question, Questions};
 use countersign_wire::recording::Direction;
-use serde::Deserialize;
 
+use super::probe;
 use super::seen::{Refusal, Seen};
 use super::stage::{Agent, Stage, StageError};
 use super::takes::{Answers, BROKEN, DENIAL, SERVER, Step, Take, TakeName, form};
@@ -117,7 +115,7 @@ fn claude(
         claude = claude.questions();
     }
     if take.server {
-        claude = claude.mcp(server());
+        claude = claude.mcp_messages(SERVER.0, probe::answer);
     }
     Ok(claude)
 }
@@ -175,12 +173,4 @@ fn answer_in_form(question: PermissionQuestion) -> Result<(), countersign_client
     let name = std::path::Path::new(file).file_name().unwrap_or_default();
     let reply = form(&name.to_string_lossy(), input.clone());
     question.into_responder().reply(&reply)
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Nothing {}
-
-fn server() -> Server {
-    let (server, tool) = SERVER;
-    Server::new(server).tool(tool, "Says that it is there", |_: Nothing| async { "pong" })
 }

@@ -153,6 +153,10 @@ impl Batch {
                     Some(event) => self.event(&event)?,
                 },
                 Some(question) = questions.next() => {
+                    // What was said before it is shown before it.
+                    while let Some(event) = events.try_next() {
+                        self.event(&event)?;
+                    }
                     let taken = self.core.take(question);
                     self.taken(taken)?;
                 }

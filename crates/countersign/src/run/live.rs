@@ -138,7 +138,13 @@ impl Live {
                     Some(event) => self.heard(&event)?,
                     None => self.is_over = true,
                 },
-                Some(question) = self.questions.next() => self.question(question)?,
+                Some(question) = self.questions.next() => {
+                    // What was said before it is shown before it.
+                    while let Some(event) = self.events.try_next() {
+                        self.event(&event)?;
+                    }
+                    self.question(question)?;
+                }
                 () = withdrawn(interest), if self.shown.is_some() => self.withdrawn()?,
                 end = ended(self.turn.as_mut()), if self.turn.is_some() => self.turn_ended(end)?,
                 _ = tick.tick(), if self.is_busy() || self.is_resting() => {}

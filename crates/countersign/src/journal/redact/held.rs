@@ -7,12 +7,12 @@
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
+use countersign_api::redact::{Edit, Wanted, with_string};
 use countersign_journal::{KeeperEvent, Kind};
 use countersign_wire::route::Route;
 use serde::Deserialize;
 
 use super::Masked;
-use super::edits::{Edit, Wanted, with_string};
 use crate::journal::source::Owned;
 
 /// Beyond this the pieces go on as far as they came. A secret that is cut just there may be missed.

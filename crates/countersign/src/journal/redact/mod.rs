@@ -1,21 +1,19 @@
 //! Secrets taken out of what leaves: records in, records without secrets out, in the same order.
 //!
 //! Owns which records are held back and when they go on: a text that comes in pieces is looked at as a whole, since a
-//! secret may stand in two of them. What is a secret is decided in `edits`. The journal itself is never changed.
+//! secret may stand in two of them. What is a secret is decided in `countersign_api::redact`. The journal itself is never changed.
 //! Invariant: what is held is bounded; beyond it the pieces go on, masked as far as they are known.
 
-mod edits;
 mod held;
-mod names;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use countersign_api::redact::{MASKED, Wanted, apply};
 use countersign_client::LineMask;
 use countersign_journal::{Kind, Record};
 use regex::Regex;
 
-use self::edits::{MASKED, Wanted, apply};
 use self::held::Held;
 use super::source::Owned;
 

@@ -1,0 +1,204 @@
+//! `countersign plan`: a plan is read, changed, approved or sent back.
+
+use clap::Args;
+use countersign_api::control::approval::{Kind, PlanDecision, Way};
+use countersign_api::control::{ApprovalView, Decide, Mode, PlanVersion};
+
+use crate::Outcome;
+use crate::remote::{self, Done, Failure, Reach, Remote, ask, decide, names, words};
+use crate::show::text;
+use crate::term::external;
+use crate::term::style::{Line, Tone};
+
+/// What stands behind `plan`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The plan: some letters of the end or the beginning of its id, as `countersign inbox` shows it
+    id: String,
+    /// Go on, and ask about each edit
+    #[arg(long, group = "way")]
+    manual: bool,
+    /// Go on, and edit files without asking
+    #[arg(long, group = "way")]
+    accept_edits: bool,
+    /// A fresh conversation with the plan
+    #[arg(long, group = "way")]
+    clear_context: bool,
+    /// Not yet: what shall be different, or `-` for stdin
+    #[arg(long, group = "way", value_name = "TEXT")]
+    keep_planning: Option<String>,
+    /// Change the plan in your editor first
+    #[arg(long)]
+    edit: bool,
+    /// Grant a wish of the plan, by its number; can be given more than once
+    #[arg(long, value_name = "N")]
+    grant: Vec<usize>,
+    /// Compact the conversation before going on
+    #[arg(long)]
+    compact: bool,
+    /// The mode of the fresh conversation
+    #[arg(long, value_name = "MODE", requires = "clear_context")]
+    mode: Option<Mode>,
+    /// Show all versions of the plan instead
+    #[arg(long, conflicts_with = "way")]
+    versions: bool,
+    /// Do not ask again
+    #[arg(short, long)]
+    yes: bool,
+    #[command(flatten)]
+    reach: Reach,
+}
+
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+    let Arguments {
+        id,
+        manual,
+        accept_edits,
+        clear_context,
+        keep_planning,
+        edit,
+        grant,
+        compact,
+        mode,
+        versions: all_versions,
+        yes,
+        reach,
+    } = arguments;
+    let way = [
+        (manual, Way::Manual),
+        (accept_edits, Way::AcceptEdits),
+        (clear_context, Way::ClearContext),
+        (keep_planning.is_some(), Way::KeepPlanning),
+    ];
+    let way = way
+        .into_iter()
+        .find_map(|(is_so, way)| is_so.then_some(way));
+    remote::with(reach, |remote| async move {
+        let view = decide::open(&remote, &id, None).await?;
+        if view.kind != Kind::Plan {
+            let id = names::short(view.id);
+            return Err(Failure::Misused(format!(
+                "this is no plan: `countersign show {id}`"
+            )));
+        }
+        if all_versions {
+            return versions(&remote, &view).await;
+        }
+        let feedback = keep_planning.map(ask::text).transpose()?;
+        let decision = PlanDecision {
+            choice: Way::Manual,
+            mode,
+            plan: None,
+            allowed_prompts: grant,
+            feedback,
+            images: Vec::new(),
+            comments: Vec::new(),
+            compact,
+        };
+        decided(&remote, &view, way, decision, edit, yes).await
+    })
+}
+
+async fn decided(
+    remote: &Remote,
+    view: &ApprovalView,
+    way: Option<Way>,
+    mut decision: PlanDecision,
+    edit: bool,
+    yes: bool,
+) -> Done {
+    if !yes || way.is_none() {
+        decide::show(remote, view)?;
+    }
+    if edit {
+        decision.plan = edited(view)?;
+    }
+    decision.choice = match way {
+        Some(way) => way,
+        None => chosen(remote, view)?,
+    };
+    match decision.choice {
+        Way::KeepPlanning if way.is_none() && decision.feedback.is_none() => {
+            decision.feedback = ask::line("what shall be different> ")?;
+        }
+        Way::KeepPlanning => {}
+        _ if way.is_none() => {}
+        _ => decide::confirm(remote, &format!("{}?", said(decision.choice)), yes)?,
+    }
+    let said = said(decision.choice).to_lowercase();
+    decide::send(remote, view, Decide::Plan(decision), &said).await
+}
+
+fn said(way: Way) -> &'static str {
+    match way {
+        Way::ClearContext => "Go on in a fresh conversation",
+        Way::AcceptEdits => "Go on, editing files without asking",
+        Way::Manual => "Go on, asking about each edit",
+        Way::KeepPlanning => "Keep planning",
+    }
+}
+
+/// The plan as the person changed it, if they did.
+fn edited(view: &ApprovalView) -> Result<Option<String>, Failure> {
+    let text = view.plan.as_ref().and_then(|card| card.text.as_deref());
+    let text = text.ok_or_else(|| {
+        Failure::Misused("nobody knows the text of this plan: leave out --edit".to_owned())
+    })?;
+    if !ask::is_somebody_there() {
+        return Err(Failure::NotSaid(
+            "--edit needs a terminal: nothing was decided".to_owned(),
+        ));
+    }
+    let editor = external::editor_command(|name| std::env::var(name).ok());
+    external::edit_text(text, ".md", &editor).map_err(|error| Failure::Other(error.to_string()))
+}
+
+/// Lets the person choose a way.
+fn chosen(remote: &Remote, view: &ApprovalView) -> Result<Way, Failure> {
+    if remote.json || !decide::is_open(view) || !ask::is_somebody_there() {
+        let why = "nothing was decided: name a way, such as --manual or --keep-planning TEXT";
+        return Err(Failure::NotSaid(why.to_owned()));
+    }
+    let ways = view.plan.iter().flat_map(|card| &card.ways);
+    let ways: Vec<_> = ways.collect();
+    let lines = ways.iter().enumerate().map(|(at, way)| {
+        Line::plain(format!("   {}  {}", at + 1, text::one_row(&way.label, 200))).hanging(6)
+    });
+    remote.paper.print(&lines.collect::<Vec<_>>())?;
+    let line = ask::line("a number> ")?.unwrap_or_default();
+    let at = line.parse::<usize>().ok().and_then(|at| at.checked_sub(1));
+    let way = at.and_then(|at| ways.get(at));
+    let none = || Failure::NotSaid("nothing was decided".to_owned());
+    way.map(|way| way.way).ok_or_else(none)
+}
+
+async fn versions(remote: &Remote, view: &ApprovalView) -> Done {
+    let versions = remote.client.plans(view.session).await?;
+    let lines: Vec<Line> = versions.iter().flat_map(version).collect();
+    remote.tell(&versions, &lines)?;
+    Ok(Outcome::Fine)
+}
+
+fn version(version: &PlanVersion) -> Vec<Line> {
+    let head = format!(
+        "version {} by {} at {}",
+        version.number,
+        text::one_row(&version.by, 60),
+        words::when(version.at)
+    );
+    let mut lines = vec![Line::of(head, Tone::Strong)];
+    let (text, is_change) = match version.changes.is_empty() {
+        true => (&version.text, false),
+        false => (&version.changes, true),
+    };
+    lines.extend(text.lines().map(|row| {
+        let tone = match (is_change, row.as_bytes().first()) {
+            (true, Some(b'+')) => Tone::Good,
+            (true, Some(b'-')) => Tone::Bad,
+            _ => Tone::Plain,
+        };
+        Line::of(row, tone).after("  ", Tone::Plain)
+    }));
+    lines.push(Line::new());
+    lines
+}

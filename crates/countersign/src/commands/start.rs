@@ -1,0 +1,106 @@
+//! `countersign start`: a session of the daemon begins.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use countersign_api::bodies::{ModeBody, ModeName, StartBody};
+use countersign_api::control::session::NewWorktree;
+use countersign_api::control::{Did, SessionId};
+
+use crate::Outcome;
+use crate::remote::{self, Failure, Long, Reach, ask, moment, names, words};
+use crate::run::Mode;
+
+/// What stands behind `start`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// What the agent is to do, or `-` for stdin; without it, the session waits for `countersign send`
+    prompt: Option<String>,
+    /// Work in this folder
+    #[arg(short = 'C', value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Its name; made from the prompt without one
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// The model
+    #[arg(long, value_name = "M")]
+    model: Option<String>,
+    /// plan, ask, edits, hands-off, hands-off=30m or rules-only
+    #[arg(long, default_value = "ask", value_parser = |text: &str| text.parse::<Mode>(), value_name = "MODE")]
+    mode: Mode,
+    /// In a worktree of its own, on a branch of its own from this commit
+    #[arg(long, value_name = "BASE", num_args = 0..=1, require_equals = true, default_missing_value = "HEAD")]
+    worktree: Option<String>,
+    /// Ask a person once it has cost so many US dollars
+    #[arg(long, value_name = "USD")]
+    budget: Option<f64>,
+    /// A folder that counts as the working folder, too
+    #[arg(long, value_name = "DIR")]
+    add_dir: Vec<PathBuf>,
+    #[command(flatten)]
+    reach: Reach,
+}
+
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+    let mode = arguments.mode;
+    let (reach, body) = body(arguments)?;
+    remote::with(reach, |remote| async move {
+        let body = StartBody {
+            // Chosen here, so that ids sort by time.
+            id: Some(SessionId::fresh()),
+            prompt: body.prompt.map(ask::text).transpose()?,
+            ..body
+        };
+        let receipt = remote.client.start(&body).await?;
+        let Did::Session { session } = receipt.did else {
+            return Err(Failure::Other("the server began something else".to_owned()));
+        };
+        if let Mode::HandsOff(long) = mode {
+            hands_off(&remote, session, Long(long)).await?;
+        }
+        let short = names::short(session);
+        let words = format!("{short} begins. `countersign logs -f {short}` shows it.");
+        remote.receipt(&receipt, words)
+    })
+}
+
+/// Hands-off has an end, so it is set once the session is there.
+async fn hands_off(remote: &remote::Remote, session: SessionId, long: Long) -> Result<(), Failure> {
+    let body = ModeBody {
+        mode: ModeName::HandsOff,
+        until: Some(moment(words::now(), long)),
+    };
+    remote.client.set_mode(session, &body).await?;
+    Ok(())
+}
+
+fn body(arguments: Arguments) -> anyhow::Result<(Reach, StartBody)> {
+    let absolute = |path: PathBuf| -> anyhow::Result<String> {
+        let path = std::path::absolute(path)?;
+        path.into_os_string()
+            .into_string()
+            .map_err(|path| anyhow::anyhow!("{} is no UTF-8", path.display()))
+    };
+    let folder = match arguments.dir {
+        Some(dir) => dir,
+        None => std::env::current_dir()?,
+    };
+    let worktree = arguments.worktree.map(|base| NewWorktree {
+        base: Some(base),
+        ..NewWorktree::default()
+    });
+    let add_dirs: anyhow::Result<Vec<String>> =
+        arguments.add_dir.into_iter().map(absolute).collect();
+    let body = StartBody {
+        prompt: arguments.prompt,
+        cwd: absolute(folder)?,
+        name: arguments.name,
+        model: arguments.model,
+        mode: Some(super::mode::name(arguments.mode)),
+        budget_usd: arguments.budget,
+        worktree,
+        add_dirs: add_dirs?,
+        ..StartBody::default()
+    };
+    Ok((arguments.reach, body))
+}

@@ -1,0 +1,104 @@
+//! What is shown of a transcript, and how often.
+
+use serde_json::json;
+
+use super::*;
+
+/// As it crosses the wire: the kind before what it is.
+fn entry(id: &str, life: &str, kind: &str, is: &Value) -> Entry {
+    let body = format!(r#"{{"kind":"{kind}","is":{is}}}"#);
+    let head = format!(r#""id":"{id}","first":"{id}","last":"{id}","at":1,"life":"{life}""#);
+    serde_json::from_str(&format!("{{{head},\"body\":{body}}}")).unwrap()
+}
+
+fn clip(text: &str) -> Value {
+    json!({"text": text, "length": text.len()})
+}
+
+fn said(id: &str, life: &str, text: &str) -> Entry {
+    entry(id, life, "text", &json!({"text": clip(text)}))
+}
+
+fn call(state: &str, life: &str, result: Option<&str>) -> Entry {
+    let result = result.map(|text| json!({"text": clip(text), "at": 2}));
+    let mut tool = json!({
+        "tool_use_id": "t", "name": "Bash", "role": "plain", "state": state,
+        "input": {"json": {"command": "make"}, "length": 20},
+    });
+    if let Some(result) = result {
+        tool["result"] = result;
+    }
+    entry("1-5", life, "tool", &tool)
+}
+
+fn texts(lines: &[Line]) -> Vec<String> {
+    lines.iter().map(Line::text).collect()
+}
+
+#[test]
+fn what_is_being_written_waits_and_is_shown_once() {
+    let mut reader = Reader::new(80, false);
+    assert_eq!(reader.take(vec![said("1-2", "open", "Hel")]), []);
+    let lines = reader.take(vec![said("1-2", "final", "Hello.")]);
+    assert_eq!(texts(&lines), ["  Hello."]);
+    assert_eq!(reader.take(vec![said("1-2", "final", "Hello.")]), []);
+}
+
+#[test]
+fn a_call_that_waits_for_a_person_is_shown_at_once_and_its_result_later() {
+    let mut reader = Reader::new(80, false);
+    let lines = texts(&reader.take(vec![call("asking", "open", None)]));
+    assert_eq!(lines[0], "● Bash  make");
+    assert!(lines[1].contains("countersign inbox"), "{lines:?}");
+    assert_eq!(reader.take(vec![call("asking", "open", None)]), []);
+    let lines = texts(&reader.take(vec![call("ran", "final", Some("ok"))]));
+    assert_eq!(lines, ["  └ ok"]);
+}
+
+#[test]
+fn what_a_person_said_stands_before_what_came_of_it() {
+    let mut reader = Reader::new(80, false);
+    let is = json!({"text": clip("go"), "origin": "host", "state": "started"});
+    let lines = reader.take(vec![entry("1-1", "open", "prompt", &is)]);
+    assert_eq!(texts(&lines), ["", "› go", ""]);
+    let lines = reader.take(vec![said("1-2", "final", "Well.")]);
+    assert_eq!(texts(&lines), ["  Well."]);
+    assert_eq!(reader.take(vec![entry("1-1", "final", "prompt", &is)]), []);
+}
+
+#[test]
+fn a_long_result_is_folded_and_says_so() {
+    let mut reader = Reader::new(80, false);
+    let result = "row\n".repeat(20);
+    let lines = texts(&reader.take(vec![call("ran", "final", Some(&result))]));
+    assert_eq!(lines.len(), 1 + FOLD + 1, "{lines:?}");
+    assert_eq!(lines.last().unwrap(), "    … 14 more lines");
+}
+
+#[test]
+fn what_an_agent_says_never_stands_in_the_first_column() {
+    let mut reader = Reader::new(80, true);
+    let forged = "› approve it\n\n● Bash  rm\n\n! error\u{1b}[2J";
+    let lines = reader.take(vec![said("1-2", "final", forged)]);
+    for line in texts(&lines) {
+        assert!(line.is_empty() || line.starts_with("  "), "{line:?}");
+        assert!(!line.contains('\u{1b}'), "{line:?}");
+    }
+    let lines = texts(&reader.take(vec![call("ran", "final", Some("● Bash  rm\n✓ Allowed"))]));
+    assert_eq!(lines[2..], ["  └ ● Bash  rm", "    ✓ Allowed"]);
+}
+
+#[test]
+fn a_long_session_is_not_held_whole() {
+    let mut reader = Reader::new(80, false);
+    for at in 1..=(2 * KEPT as u64 + 10) {
+        let id = format!("1-{at}");
+        let changes = Changes {
+            cursor: id.parse().unwrap(),
+            entries: vec![Change::Put(Box::new(said(&id, "final", "x")))],
+            totals: false,
+        };
+        assert_eq!(reader.change(changes).len(), 1);
+    }
+    assert!(reader.entries.len() < 2 * KEPT && reader.shown.len() < 2 * KEPT);
+}

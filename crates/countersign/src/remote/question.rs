@@ -1,0 +1,292 @@
+//! An approval as a person sees it before deciding, and in a row of the inbox.
+//!
+//! Owns what is shown: all of the input, who asks and why, what can be decided and with which command. Invariant: what is
+//! shown is what the digest of the decision stands for; nothing of it is folded.
+
+use std::path::Path;
+
+use countersign_api::control::ApprovalView;
+use countersign_api::control::approval::{Asker, Kind, Life};
+use serde_json::Value;
+
+use super::names::short;
+use super::words;
+use crate::show::{call, gutter, plan, text};
+use crate::term::style::{Line, Tone};
+
+/// What is asked, in a row.
+pub(crate) fn headline(view: &ApprovalView) -> Line {
+    let cwd = Path::new("");
+    match view.kind {
+        Kind::Plan => Line::of("a plan", Tone::Strong),
+        Kind::Questions => Line::of("questions", Tone::Strong)
+            .add(format!("  {}", first_question(&view.input)), Tone::Plain),
+        Kind::Elicitation => Line::of("a form", Tone::Strong).add(
+            format!("  of {}", text::one_row(&view.tool, 60)),
+            Tone::Plain,
+        ),
+        Kind::Dialog => Line::of("a dialog", Tone::Strong)
+            .add(format!("  {}", text::one_row(&view.tool, 60)), Tone::Plain),
+        _ => call::headline(&view.tool, &view.input, cwd),
+    }
+}
+
+fn first_question(input: &Value) -> String {
+    let question = &input["questions"][0]["question"];
+    text::one_row(question.as_str().unwrap_or_default(), 200)
+}
+
+/// Everything a person needs to decide.
+pub(crate) fn full(view: &ApprovalView, now: u64, width: usize) -> Vec<Line> {
+    let head = Line::of(short(view.id), Tone::Accent)
+        .add("  ", Tone::Plain)
+        .add(&view.session_name, Tone::Strong)
+        .add(format!(" ({})", short(view.session)), Tone::Dim)
+        .add(
+            format!("  asked {} ago", words::age(view.asked, now)),
+            Tone::Dim,
+        );
+    let mut lines = vec![head];
+    let ours = |words: String| Line::of(words, Tone::Dim).after(gutter::NOTICE, Tone::Dim);
+    if !view.path.is_empty() {
+        lines.push(ours(format!("asked by {}", askers(&view.path))));
+    }
+    if !view.reason.trim().is_empty() {
+        lines.push(ours(text::one_row(&view.reason, 400)));
+    }
+    if let Some(remark) = view
+        .remark
+        .as_deref()
+        .filter(|said| !said.trim().is_empty())
+    {
+        lines.push(ours(format!(
+            "the CLI says: {}",
+            text::one_row(remark, 400)
+        )));
+    }
+    if view.needs_restart {
+        lines.push(ours(
+            "the agent that asked has gone: a decision starts one again".into(),
+        ));
+    }
+    lines.push(Line::new());
+    lines.extend(body(view, width));
+    lines.push(Line::new());
+    lines.extend(standing(view, now));
+    lines
+}
+
+fn askers(path: &[Asker]) -> String {
+    let names = path.iter().map(|asker| {
+        let kind = asker.kind.as_deref().unwrap_or("a sub-agent");
+        match &asker.description {
+            Some(what) => format!("{} ({})", text::one_row(kind, 40), text::one_row(what, 100)),
+            None => text::one_row(kind, 40),
+        }
+    });
+    names.collect::<Vec<_>>().join(" › ")
+}
+
+fn body(view: &ApprovalView, width: usize) -> Vec<Line> {
+    if view.kind == Kind::Plan {
+        return plan_lines(view, width);
+    }
+    let mut lines = vec![headline(view).after(gutter::CALL, Tone::Accent)];
+    let tool = match view.kind {
+        Kind::Questions => "AskUserQuestion",
+        _ => &view.tool,
+    };
+    let inside = call::full(
+        tool,
+        &view.input,
+        Path::new(""),
+        gutter::room(width, 0),
+        None,
+    );
+    lines.extend(inside.into_iter().map(gutter::said));
+    lines
+}
+
+fn plan_lines(view: &ApprovalView, width: usize) -> Vec<Line> {
+    let Some(card) = &view.plan else {
+        let text = view.input["plan"].as_str().unwrap_or_default();
+        return plan::plan(text, width);
+    };
+    let mut lines = match &card.text {
+        Some(text) => plan::plan(text, width),
+        None => vec![Line::of("Nobody knows the text of the plan.", Tone::Warn)],
+    };
+    for (at, wish) in card.wishes.iter().enumerate() {
+        let tool = text::one_row(&wish.tool, 40);
+        let words = format!("wants {at}: {tool}: {}", text::one_row(&wish.prompt, 300));
+        lines.push(Line::of(words, Tone::Dim).after(gutter::NOTICE, Tone::Dim));
+    }
+    if let Some(note) = &card.edit_note {
+        lines.push(Line::of(note, Tone::Dim).after(gutter::NOTICE, Tone::Dim));
+    }
+    lines
+}
+
+/// How it stands, and what can be done.
+fn standing(view: &ApprovalView, now: u64) -> Vec<Line> {
+    let ours = |words: String| vec![Line::of(words, Tone::Dim)];
+    match &view.life {
+        Life::Open => ways(view, now),
+        Life::Withdrawn { why } => ours(format!("withdrawn: {}", name_of(why))),
+        life => {
+            let outcome = match life {
+                Life::Settled { outcome } => format!("; {}", name_of(outcome)),
+                _ => String::new(),
+            };
+            match &view.decided {
+                None => ours(format!("{}{outcome}", life.name())),
+                Some(decided) => ours(format!(
+                    "{} by {} from {} at {}{outcome}{}",
+                    name_of(&decided.effect),
+                    text::one_row(&decided.by, 60),
+                    text::one_row(&decided.client, 60),
+                    words::when(decided.at),
+                    match decided.why.is_empty() {
+                        true => String::new(),
+                        false => format!(": {}", text::one_row(&decided.why, 300)),
+                    }
+                )),
+            }
+        }
+    }
+}
+
+/// A word of the API, for people.
+fn name_of(word: &impl serde::Serialize) -> String {
+    let word = serde_json::to_value(word).unwrap_or_default();
+    word.as_str().unwrap_or("?").replace('_', " ")
+}
+
+/// What can be typed.
+fn ways(view: &ApprovalView, now: u64) -> Vec<Line> {
+    let id = short(view.id);
+    let mut ways = match view.kind {
+        Kind::Plan => vec![
+            format!("countersign plan {id} --manual"),
+            format!("countersign plan {id} --accept-edits"),
+            format!("countersign plan {id} --keep-planning 'what shall be different'"),
+        ],
+        Kind::Questions | Kind::Elicitation | Kind::Dialog => vec![
+            format!("countersign answer {id}"),
+            format!("countersign deny {id}"),
+        ],
+        _ => vec![
+            format!("countersign approve {id}"),
+            format!("countersign deny {id} 'why not'"),
+        ],
+    };
+    let rules = view.offers.iter().flat_map(|offer| &offer.rules);
+    ways.extend(rules.map(|rule| {
+        let rule = text::one_row(rule, 200).replace('\'', "'\\''");
+        format!("countersign approve {id} --always '{rule}'")
+    }));
+    let mut lines: Vec<Line> = ways
+        .into_iter()
+        .map(|way| {
+            // In column 0, where nothing of an agent stands.
+            Line::of(way, Tone::Code)
+                .after("$ ", Tone::Accent)
+                .hanging(4)
+        })
+        .collect();
+    if let Some(at) = view.expires {
+        let words = format!("denied by itself in {}", words::age(now, at));
+        lines.push(Line::of(words, Tone::Warn));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn asked(kind: &str, tool: &str, input: Value) -> ApprovalView {
+        let text = json!({
+            "id": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "session": "01ARZ3NDEKTSV4RRFFQ69G5FZZ",
+            "session_name": "fix\u{1b}[2J", "kind": kind, "life": "open", "asked": 1, "record": "1-5",
+            "request_id": "r", "tool_use_id": "t", "tool": tool, "input": input, "digest": "d",
+            "path": [{"agent_id": "a", "tool_use_id": null, "kind": "Explore", "description": "look"}],
+            "reason": "no rule allows it", "remark": null, "expires": null, "decided": null,
+            "needs_restart": false,
+            "offers": [{"kind": "always", "label": "make", "rules": ["Bash(it's:*)"]}],
+        });
+        serde_json::from_value(text).unwrap()
+    }
+
+    fn texts(view: &ApprovalView) -> Vec<String> {
+        full(view, 60_000_001, 80).iter().map(Line::text).collect()
+    }
+
+    #[test]
+    fn a_call_is_shown_whole_with_who_asks_and_what_can_be_typed() {
+        let command = "make all\n".repeat(40);
+        let rows = texts(&asked("tool", "Bash", json!({"command": command})));
+        assert_eq!(rows.iter().filter(|row| *row == "  make all").count(), 40);
+        let has = |words: &str| rows.iter().any(|row| row.contains(words));
+        assert!(
+            has("asked 1m ago") && has("asked by Explore (look)"),
+            "{rows:#?}"
+        );
+        assert!(
+            has("no rule allows it") && has("countersign approve 9g5fav"),
+            "{rows:#?}"
+        );
+        // A quote within a rule does not end the word it stands in.
+        assert!(has(r"--always 'Bash(it'\''s:*)'"), "{rows:#?}");
+        assert!(!has("\u{1b}"), "{rows:#?}");
+    }
+
+    #[test]
+    fn what_an_agent_asks_cannot_pass_for_our_words() {
+        let forged = "x\n\n  countersign approve aaaaaa\n● Bash  ls";
+        let rows = texts(&asked("tool", "Bash", json!({"command": forged})));
+        let forged = rows.iter().position(|row| row.contains("● Bash  ls"));
+        assert!(rows[forged.unwrap()].starts_with("  ●"), "{rows:#?}");
+        let ways = rows
+            .iter()
+            .filter(|row| row.contains("countersign approve"));
+        let ours = |row: &&String| row.starts_with("$ ") == row.contains("9g5fav");
+        assert!(
+            ways.clone().count() >= 3 && ways.clone().all(|row| ours(&row)),
+            "{rows:#?}"
+        );
+    }
+
+    #[test]
+    fn each_kind_names_its_own_command() {
+        let questions = json!({"questions": [{"question": "Which?", "options": [{"label": "A"}]}]});
+        for (kind, tool, input, command) in [
+            (
+                "plan",
+                "ExitPlanMode",
+                json!({"plan": "# P"}),
+                "countersign plan 9g5fav --manual",
+            ),
+            (
+                "questions",
+                "AskUserQuestion",
+                questions,
+                "countersign answer 9g5fav",
+            ),
+            (
+                "elicitation",
+                "srv",
+                json!({"message": "m"}),
+                "countersign answer 9g5fav",
+            ),
+        ] {
+            let rows = texts(&asked(kind, tool, input));
+            assert!(
+                rows.iter().any(|row| row.contains(command)),
+                "{kind}: {rows:#?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What an agent is told from the terminal: messages, interrupts, ends, modes, models, forks.
+
+use super::stage::{Stage, end};
+
+const TALKS: &str = "turn always\n  stream \"You said: ${prompt}.\"\n";
+
+const SLOW: &str = "\
+turn
+  stream \"I begin.\"
+  wait 300s
+turn always
+  stream \"And again.\"
+";
+
+#[test]
+fn a_message_reaches_the_agent_from_an_argument_and_from_stdin() {
+    let stage = Stage::playing(TALKS);
+    let id = stage.start("first");
+    stage.until_said(&id, "You said: first.");
+    stage.ok(&["send", &end(&id), "second"]);
+    stage.until_said(&id, "You said: second.");
+    let ran = stage.run_with(&["send", &end(&id), "-"], "third\n");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    stage.until_said(&id, "You said: third.");
+    let ran = stage.run_with(&["send", &id, "-"], "\n");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+}
+
+#[test]
+fn a_turn_is_interrupted_and_an_agent_stopped_and_resumed() {
+    let stage = Stage::playing(SLOW);
+    let id = stage.start("go");
+    stage.until_state(&id, "running");
+    stage.ok(&["interrupt", &id]);
+    stage.until_state(&id, "idle");
+    stage.ok(&["stop", &id]);
+    stage.until_state(&id, "stopped");
+    stage.ok(&["resume", &id, "go on"]);
+    stage.until_said(&id, "› go on");
+    stage.ok(&["stop", "--force", &id]);
+    stage.until_state(&id, "stopped");
+}
+
+#[test]
+fn a_mode_and_a_model_are_chosen() {
+    let stage = Stage::playing(TALKS);
+    let id = stage.start("hello");
+    stage.until_state(&id, "idle");
+    stage.ok(&["mode", &id, "edits"]);
+    let mode = |stage: &Stage| stage.json(&["show", &id])["session"]["mode"].clone();
+    assert_eq!(mode(&stage)["mode"], "edits");
+    let out = stage.ok(&["mode", &id, "hands-off", "--for", "20m"]);
+    assert!(
+        out.contains("hands-off for 19m") || out.contains("hands-off for 20m"),
+        "{out}"
+    );
+    assert!(mode(&stage)["until"].is_u64());
+    assert_eq!(
+        stage.run(&["mode", &id, "plan", "--for", "20m"]).code,
+        Some(2)
+    );
+    assert_eq!(stage.run(&["mode", &id, "bypass"]).code, Some(2));
+    stage.ok(&["model", &id, "opus"]);
+    stage.ok(&["model", &id, "default"]);
+}
+
+#[test]
+fn a_fork_is_a_session_of_its_own() {
+    let stage = Stage::playing(TALKS);
+    let id = stage.start("hello");
+    stage.until_said(&id, "You said: hello.");
+    stage.until_state(&id, "idle");
+    let receipt = stage.json(&["fork", &id, "elsewhere"]);
+    let fork = receipt["did"]["session"].as_str().unwrap().to_owned();
+    assert_ne!(fork, id);
+    stage.until_said(&fork, "You said: elsewhere.");
+    let shown = stage.ok(&["show", &fork]);
+    assert!(shown.contains(&end(&id)), "{shown}");
+}

@@ -1,0 +1,89 @@
+//! Sessions as the terminal lists, shows, puts away and names them.
+
+use super::stage::{Stage, end};
+
+const HELLO: &str = "turn always\n  stream \"Hello from the script.\"\n";
+
+#[test]
+fn a_session_is_started_listed_and_shown_by_the_end_of_its_id() {
+    let stage = Stage::playing(HELLO);
+    let out = stage.ok(&["start", "Say hello.", "--name", "greeter"]);
+    let short = out.split_whitespace().next().unwrap().to_owned();
+    assert_eq!(short.len(), 6, "{out}");
+    stage.until_state(&short, "idle");
+    let list = stage.ok(&["sessions"]);
+    assert!(list.contains(&short) && list.contains("greeter"), "{list}");
+    let shown = stage.ok(&["show", &short]);
+    assert!(
+        shown.contains("greeter") && shown.contains("/project"),
+        "{shown}"
+    );
+    let log = stage.ok(&["logs", &short]);
+    assert!(log.contains("› Say hello."), "{log}");
+    assert!(log.contains("  Hello from the script."), "{log}");
+}
+
+#[test]
+fn sessions_are_filtered_by_their_state() {
+    let stage = Stage::playing(HELLO);
+    let id = stage.start("Say hello.");
+    stage.until_state(&id, "idle");
+    let idle = stage.json(&["sessions", "--state", "idle"]);
+    assert_eq!(idle[0]["id"], id.as_str());
+    assert_eq!(
+        stage.json(&["sessions", "--state", "needs-you"]),
+        serde_json::json!([])
+    );
+    assert!(
+        stage
+            .ok(&["sessions", "--state", "failed"])
+            .contains("No session")
+    );
+    assert_eq!(stage.run(&["sessions", "--state", "busy"]).code, Some(2));
+}
+
+#[test]
+fn the_trash_gives_back_what_went_into_it() {
+    let stage = Stage::playing(HELLO);
+    let id = stage.start("Say hello.");
+    stage.until_state(&id, "idle");
+    stage.ok(&["stop", &id]);
+    stage.until_state(&id, "stopped");
+    stage.ok(&["rm", &end(&id)]);
+    assert_eq!(stage.json(&["sessions", "--all"]), serde_json::json!([]));
+    assert_eq!(stage.json(&["sessions", "--trash"])[0]["id"], id.as_str());
+    stage.ok(&["rm", "--restore", &end(&id)]);
+    assert_eq!(stage.json(&["sessions"])[0]["id"], id.as_str());
+}
+
+#[test]
+fn a_beginning_that_fits_several_is_listed_and_not_guessed() {
+    let stage = Stage::playing(HELLO);
+    let (one, two) = (stage.start("One."), stage.start("Two."));
+    let same = one
+        .bytes()
+        .zip(two.bytes())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let ran = stage.run(&["interrupt", &one[..same.min(4)]]);
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    assert!(
+        ran.err.contains(&one) && ran.err.contains(&two),
+        "{}",
+        ran.err
+    );
+    let ran = stage.run(&["show", "zzzzzz"]);
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    assert!(ran.err.contains("countersign sessions"), "{}", ran.err);
+}
+
+#[test]
+fn the_document_of_the_api_needs_no_daemon() {
+    let stage = Stage::alone();
+    let document: serde_json::Value = serde_json::from_str(&stage.ok(&["openapi"])).unwrap();
+    assert!(
+        document["paths"]["/api/v1/sessions"].is_object(),
+        "{}",
+        document["paths"]
+    );
+}
