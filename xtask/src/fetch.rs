@@ -250,6 +250,7 @@ mod tests {
                 "claude 2.0.75",
                 "sdk-python",
                 "sdk-typescript",
+                "schemathesis",
                 "cargo-nextest",
                 "cargo-deny"
             ]

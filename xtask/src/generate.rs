@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use crate::check::{Binary, Outcome};
 use crate::cli_docs;
 use crate::out::{self, Format};
+use crate::process::Cmd;
 use crate::workspace::{PROFILE, Workspace};
 
 /// One source of generated files.
@@ -27,11 +28,29 @@ pub(crate) struct File {
     pub(crate) text: String,
 }
 
-pub(crate) const GENERATORS: &[Generator] = &[Generator {
-    name: "cli",
-    what: "docs/cli.md: the help of every command of the binary",
-    produce: cli_docs::produce,
-}];
+pub(crate) const GENERATORS: &[Generator] = &[
+    Generator {
+        name: "cli",
+        what: "docs/cli.md: the help of every command of the binary",
+        produce: cli_docs::produce,
+    },
+    Generator {
+        name: "openapi",
+        what: "crates/api/openapi.json: the document of the HTTP API",
+        produce: openapi,
+    },
+];
+
+/// The binary says it itself.
+fn openapi(workspace: &Workspace) -> anyhow::Result<Vec<File>> {
+    let text = Cmd::new(workspace.built("countersign"))
+        .arg("openapi")
+        .read()?;
+    Ok(vec![File {
+        path: "crates/api/openapi.json".into(),
+        text: text.trim_end().to_owned() + "\n",
+    }])
+}
 
 /// `cargo xtask gen`: writes what is out of date.
 pub(crate) fn command(workspace: &Workspace) -> anyhow::Result<()> {

@@ -16,6 +16,7 @@ mod fuzz_seeds;
 mod generate;
 mod nextest;
 mod out;
+mod page;
 mod process;
 mod report;
 mod suites;
@@ -117,6 +118,8 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Makes the pictures of the web page, docs/img: each main screen on a desk and on a phone, light and dark.
+    Screenshots,
     /// Runs the fuzz targets from their seeds; needs a nightly toolchain (exit code 77 without).
     Fuzz {
         /// The targets; all without one
@@ -202,6 +205,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             experiments::command(workspace)?;
             true
         }
+        Command::Screenshots => page::screenshots(workspace)?,
         Command::Bench { name, args } => bench::command(workspace, name, &args)?,
         Command::Fuzz {
             list: true, json, ..

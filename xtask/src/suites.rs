@@ -4,7 +4,7 @@
 //! Invariant: every test of the workspace belongs to exactly one suite, since `unit` takes what no
 //! other row claims.
 
-use countersign_testkit::fetch::{PYTHON_SDK, Pinned, Sdk, TYPESCRIPT_SDK};
+use countersign_testkit::fetch::{PYTHON_SDK, Pinned, SCHEMATHESIS, Sdk, TYPESCRIPT_SDK};
 
 use crate::conformance;
 use crate::fetch::Item;
@@ -34,6 +34,10 @@ pub(crate) enum Need {
     SecondUser,
     /// A program of the system, told by its package.
     Program(&'static str),
+    /// Node.js' package manager, for the page.
+    Npm,
+    /// A browser, for the page.
+    Chromium,
     /// A nightly toolchain; exempt from `--strict`.
     Nightly,
 }
@@ -51,6 +55,8 @@ pub(crate) enum Work {
     Conformance,
     /// The tests that no other suite claims, and the doctests.
     Unclaimed,
+    /// The web page: types, tests, bundle, and the page in a browser.
+    Page,
     /// Every fuzz target over its seeds, without new inputs.
     FuzzSeeds,
 }
@@ -181,6 +187,24 @@ pub(crate) const SUITES: &[Suite] = &[
         when: When::Always,
     },
     Suite {
+        name: "api",
+        part: "API",
+        what: "the server from outside: sign-in, security, streams, the daemon and its commands",
+        needs: &[Need::Tool(&NEXTEST)],
+        work: Work::Tests(
+            "(package(countersign-server) & kind(test) - binary(contract)) | (package(countersign) & (binary(serve) | binary(terminal)))",
+        ),
+        when: When::Always,
+    },
+    Suite {
+        name: "contract",
+        part: "API",
+        what: "the live server against its own OpenAPI document, by schemathesis",
+        needs: &[Need::Tool(&NEXTEST), Need::Sdk(&SCHEMATHESIS)],
+        work: Work::Tests("binary(contract)"),
+        when: When::Always,
+    },
+    Suite {
         name: "faults scripted",
         part: "faults",
         what: "kills, full disks, lost power on the scripted CLI (`--rounds N` for more)",
@@ -194,6 +218,14 @@ pub(crate) const SUITES: &[Suite] = &[
         what: "the same on the real CLI",
         needs: &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
         work: Work::Tests("(binary(faults) | binary(host_faults)) & test(/(^|::)v2_1_325::/)"),
+        when: When::Always,
+    },
+    Suite {
+        name: "page",
+        part: "browser",
+        what: "the web page: types, tests, the size of its bundle, and its flows in a real browser",
+        needs: &[Need::Npm, Need::Chromium],
+        work: Work::Page,
         when: When::Always,
     },
     Suite {
@@ -262,7 +294,7 @@ impl Suite {
             Need::Sdk(sdk) => Some(sdk.name.to_owned()),
             Need::SecondUser => Some("other-user".to_owned()),
             Need::Program(program) => Some((*program).to_owned()),
-            Need::Tool(_) | Need::Nightly => None,
+            Need::Tool(_) | Need::Npm | Need::Chromium | Need::Nightly => None,
         });
         let required: Vec<String> = required.collect();
         if required.is_empty() {
@@ -278,7 +310,9 @@ impl Need {
             Need::Claude(version) => Pinned::find(version).map(Item::Claude),
             Need::Sdk(sdk) => Some(Item::Sdk(sdk)),
             Need::Tool(tool) => Some(Item::Tool(tool)),
-            Need::SecondUser | Need::Program(_) | Need::Nightly => None,
+            Need::SecondUser | Need::Program(_) | Need::Npm | Need::Chromium | Need::Nightly => {
+                None
+            }
         }
     }
 }
@@ -286,7 +320,7 @@ impl Need {
 impl Work {
     fn uses_the_build(self) -> bool {
         match self {
-            Work::Check | Work::Tests(_) | Work::Conformance | Work::Unclaimed => true,
+            Work::Check | Work::Tests(_) | Work::Conformance | Work::Unclaimed | Work::Page => true,
             Work::Build | Work::FuzzSeeds => false,
         }
     }

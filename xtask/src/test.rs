@@ -14,7 +14,7 @@ use crate::report::{Report, Strictness, Verdict};
 use crate::suites::{self, Need, SUITES, Suite, Work};
 use crate::summary::Summary;
 use crate::workspace::{FEATURES, PROFILE, Workspace};
-use crate::{check, conformance, fuzz, nextest};
+use crate::{check, conformance, fuzz, nextest, page};
 
 /// What the command line asks for.
 #[derive(Debug)]
@@ -181,6 +181,7 @@ fn work(
             nextest::run(workspace, &suites::unclaimed_filter(), &suite.env(), report)?;
             nextest::doctests(workspace, report)
         }
+        Work::Page => page::suite(workspace, report),
         Work::FuzzSeeds => fuzz::seeds(workspace, report),
     }
 }
@@ -214,6 +215,8 @@ fn unmet(suite: &Suite, fetched: &Fetched) -> Option<(Need, String)> {
             Need::Tool(tool) => fetched.why_missing(Item::Tool(tool)).map(str::to_owned),
             Need::SecondUser => no_second_user(),
             Need::Program(program) => no_program(program),
+            Need::Npm => page::missing("npm", "npm"),
+            Need::Chromium => page::missing("chromium", "chromium"),
             Need::Nightly => fuzz::no_nightly(),
         };
         Some((need, reason?))

@@ -11,7 +11,8 @@ use crate::process::Cmd;
 /// The profile of the one build that every suite shares.
 pub(crate) const PROFILE: &str = "ci";
 /// What is built beside the defaults, the same for every suite so that none builds again.
-pub(crate) const FEATURES: [&str; 2] = ["--features", "countersign-client/blocking"];
+pub(crate) const FEATURES: [&str; 2] =
+    ["--features", "countersign-client/blocking,countersign/otel"];
 
 /// Paths of this checkout.
 #[derive(Debug)]

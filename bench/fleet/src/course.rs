@@ -25,6 +25,7 @@ const REST: Duration = Duration::from_secs(4);
 
 /// Runs a host with so many agents.
 pub(crate) fn host(agents: usize, scene: Scene, data: &Path) -> anyhow::Result<()> {
+    countersign_host::few_heaps();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_keep_alive(THREADS_LIVE)

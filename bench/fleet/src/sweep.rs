@@ -1,4 +1,4 @@
-//! The processes of a fleet, found by the folder they run in.
+//! The processes around a host, found by the folder they run in.
 //!
 //! Owns the looking and the ending. Keepers and agents outlive a host that is killed, so whoever started it looks once more.
 //! Invariant: only processes whose command line or environment names the folder are ended.

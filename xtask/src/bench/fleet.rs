@@ -17,7 +17,7 @@ use crate::out::{self, Format};
 use crate::process::Cmd;
 use crate::workspace::Workspace;
 
-const PROFILE: &str = "release";
+const PROFILE: &str = "dist";
 const PROGRAM: &str = "countersign-bench-fleet";
 
 /// What one more session may take in the host's memory at rest, in KiB.

@@ -10,6 +10,7 @@ mod page;
 mod peers;
 mod rehearsal;
 mod runs;
+mod server;
 mod speed;
 
 use anyhow::Context as _;
@@ -33,6 +34,8 @@ pub(crate) enum Bench {
     Journal,
     /// One host with up to 200 agents that all stream: nothing lost, memory and work for each
     Fleet,
+    /// The server: records to an SSE reader, approvals there and back, lists of many sessions
+    Server,
 }
 
 /// Runs one benchmark. Whether it succeeded.
@@ -46,6 +49,7 @@ pub(crate) fn command(
         Bench::Rehearsal => rehearsal::command(workspace, args),
         Bench::Journal => journal::command(workspace, args),
         Bench::Fleet => fleet::command(workspace, args),
+        Bench::Server => server::command(workspace, args),
         Bench::Client => {
             let name = "cargo xtask bench client".to_owned();
             let args = [name].into_iter().chain(args.iter().cloned());

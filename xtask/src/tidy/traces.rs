@@ -33,7 +33,8 @@ pub(super) fn machine_paths(files: &[TextFile], root: &str) -> Vec<Finding> {
     // One component, as `/app`, may well mean something else.
     let root = Some(root).filter(|root| root.matches('/').count() > 1);
     each_line(files, |file, line| {
-        let own = root.filter(|root| line.contains(*root));
+        // Whole: a checkout in `/srv/c` is not meant by `/srv/cache`.
+        let own = root.filter(|root| starts(line, root).any(|rest| word(rest).is_empty()));
         let path = own
             .map(str::to_owned)
             .or_else(|| personal_path(file, line))?;
@@ -146,6 +147,7 @@ mod tests {
         assert_eq!(paths(&format!("{home}user/project and {home}you")), 0);
         assert_eq!(paths(&format!("$SANDBOX{home}ann")), 0);
         assert_eq!(paths("/tmp/x and /usr/bin/node"), 0);
+        assert_eq!(paths("/srv/build/checkouts and /srv/build/checkout2"), 0);
         assert_eq!(
             paths(&format!(
                 "workspace{ADMIN_HOME}/file, {ADMIN_HOME}s of trees"

@@ -1,0 +1,188 @@
+//! The web page: `cargo xtask test page`, `cargo xtask screenshots`.
+//!
+//! Owns how npm is called for `ui/`: what is installed, checked, tested, built and driven in a browser. The browser tests run
+//! on the shared build, which reads the page that was just built. Invariant: a step that fails is named, and the ones after it
+//! that could still say something run.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use serde::Deserialize;
+
+use crate::out;
+use crate::process::Cmd;
+use crate::report::Report;
+use crate::test;
+use crate::workspace::Workspace;
+
+/// Where the pictures go, from the root.
+const PICTURES: &str = "docs/img";
+
+/// The suite of `cargo xtask test`.
+pub(crate) fn suite(workspace: &Workspace, report: &mut Report) -> anyhow::Result<()> {
+    if !install(workspace)? {
+        report.failed.push("npm ci; see above".to_owned());
+        return Ok(());
+    }
+    let mut step = |name: &str, cmd: Cmd| -> anyhow::Result<bool> {
+        let is_well = cmd.run()?.success();
+        match is_well {
+            true => report.passed += 1,
+            false => report.failed.push(format!("{name}; see above")),
+        }
+        Ok(is_well)
+    };
+    step(
+        "src/api/schema.ts is out of date: `npm run gen` in ui/",
+        npm(workspace, &["run", "gen", "--", "--check"]),
+    )?;
+    step("types", npm(workspace, &["run", "check"]))?;
+    let is_built = step("the build", npm(workspace, &["run", "build"]))?;
+    vitest(workspace, "unit", npm(workspace, &["run", "test"]), report)?;
+    if is_built {
+        let browser = on_the_build(workspace, npm(workspace, &["run", "e2e"]));
+        vitest(workspace, "browser", browser, report)?;
+    }
+    Ok(())
+}
+
+/// `cargo xtask screenshots`: builds all it needs, and makes the pictures.
+pub(crate) fn screenshots(workspace: &Workspace) -> anyhow::Result<bool> {
+    if !test::build(workspace)? || !install(workspace)? {
+        return Ok(false);
+    }
+    if !npm(workspace, &["run", "build"]).run()?.success() {
+        return Ok(false);
+    }
+    let pictures = workspace.root.join(PICTURES);
+    fs::create_dir_all(&pictures).with_context(|| format!("cannot make {}", pictures.display()))?;
+    let shots = npm(workspace, &["run", "e2e"]).env("COUNTERSIGN_SHOTS", &pictures);
+    let is_done = on_the_build(workspace, shots).run()?.success();
+    if is_done {
+        out::say(format_args!("wrote {PICTURES}"));
+    }
+    Ok(is_done)
+}
+
+/// Why a program that answers `--version` is not there.
+pub(crate) fn missing(program: &str, package: &str) -> Option<String> {
+    match Cmd::new(program).arg("--version").read() {
+        Ok(_) => None,
+        Err(_) => Some(format!(
+            "there is no {program}: install the package {package}"
+        )),
+    }
+}
+
+/// What the lock file says, neither more nor less; no script of a package runs.
+fn install(workspace: &Workspace) -> anyhow::Result<bool> {
+    let args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+    Ok(npm(workspace, &args).run()?.success())
+}
+
+fn npm(workspace: &Workspace, args: &[&str]) -> Cmd {
+    Cmd::new("npm").args(args).dir(&workspace.root.join("ui"))
+}
+
+/// The program of the shared build, with the page that was just built.
+fn on_the_build(workspace: &Workspace, cmd: Cmd) -> Cmd {
+    let program = workspace.built("countersign");
+    cmd.env("COUNTERSIGN_BIN", program)
+        .env("COUNTERSIGN_UI", workspace.root.join("ui/dist"))
+}
+
+/// Runs vitest and counts its tests by the file it leaves.
+fn vitest(workspace: &Workspace, name: &str, cmd: Cmd, report: &mut Report) -> anyhow::Result<()> {
+    let file = results(workspace, name);
+    // A file of an earlier run must not speak for this one; there may be none.
+    let _ = fs::remove_file(&file);
+    let output = format!("--outputFile.json={}", file.display());
+    let cmd = cmd.args(["--", "--reporter=default", "--reporter=json", &output]);
+    let is_well = cmd.run()?.success();
+    let text = fs::read_to_string(&file).unwrap_or_default();
+    let counted: Counted = serde_json::from_str(&text).unwrap_or_default();
+    let failed = counted.failed();
+    let is_silent = failed.is_empty() && (!is_well || counted.num_passed_tests == 0);
+    report.passed += counted.num_passed_tests;
+    report.failed.extend(failed);
+    if is_silent {
+        report
+            .failed
+            .push(format!("the {name} tests themselves; see above"));
+    }
+    Ok(())
+}
+
+fn results(workspace: &Workspace, name: &str) -> PathBuf {
+    workspace.root.join(format!("target/page-{name}.json"))
+}
+
+/// What vitest's JSON reporter says, as far as it is used.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Counted {
+    num_passed_tests: u32,
+    test_results: Vec<File>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct File {
+    name: String,
+    status: String,
+    assertion_results: Vec<Assertion>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Assertion {
+    full_name: String,
+    status: String,
+}
+
+impl Counted {
+    /// Tests that failed, and files that failed before any test of them ran.
+    fn failed(&self) -> Vec<String> {
+        let files = self.test_results.iter();
+        files
+            .flat_map(|file| {
+                let short = file.name.rsplit(['/', '\\']).next().unwrap_or_default();
+                let tests = file.assertion_results.iter();
+                let tests = tests.filter(|test| test.status == "failed");
+                let mut failed: Vec<String> = tests
+                    .map(|test| format!("{short}: {}", test.full_name))
+                    .collect();
+                if file.status == "failed" && failed.is_empty() {
+                    failed.push(format!("{short} as a whole"));
+                }
+                failed
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_tests_and_files_that_never_ran_are_named() {
+        let text = r#"{"numPassedTests":2,"success":false,"testResults":[
+            {"name":"/x/e2e/first.test.ts","status":"failed","assertionResults":[
+                {"fullName":"a question is answered","status":"failed"},
+                {"fullName":"another","status":"passed"}]},
+            {"name":"/x/e2e/axe.test.ts","status":"failed","assertionResults":[]},
+            {"name":"/x/e2e/ok.test.ts","status":"passed","assertionResults":[
+                {"fullName":"well","status":"passed"}]}]}"#;
+        let counted: Counted = serde_json::from_str(text).unwrap();
+        assert_eq!(counted.num_passed_tests, 2);
+        assert_eq!(
+            counted.failed(),
+            [
+                "first.test.ts: a question is answered",
+                "axe.test.ts as a whole"
+            ]
+        );
+    }
+}
