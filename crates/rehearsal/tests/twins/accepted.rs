@@ -42,11 +42,21 @@ pub(crate) enum Has {
 pub(crate) struct Race {
     /// A scenario in which such a line occurs.
     pub seen_in: &'static str,
-    /// The line's word; `*` at the end stands for any rest. It is an answer, and taken as if it stood right behind the
-    /// request that it answers.
+    /// The line's word; `*` at the end stands for any rest.
     pub word: &'static str,
+    /// Where it is taken to stand.
+    pub place: Place,
     /// Why it is accepted.
     pub why: &'static str,
+}
+
+/// Where a line that races is taken to stand.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place {
+    /// It is an answer: right behind the request that it answers.
+    BehindItsRequest,
+    /// Ahead of lines of these words, if they stand right before it.
+    AheadOf(&'static [&'static str]),
 }
 
 /// Fields that differ.
@@ -57,14 +67,32 @@ pub(crate) const RACES: &[Race] = &[
     Race {
         seen_in: "mcp-in-process",
         word: "host control_response/success mcp_message*",
+        place: Place::BehindItsRequest,
         why: "The host answers as soon as it is asked, while the CLI goes on; which is first changes from run to run.",
     },
     Race {
         seen_in: "hook-events",
         word: "host control_response/success hook_callback SubagentStart*",
+        place: Place::BehindItsRequest,
         why: "The same: the CLI starts the sub-agent beside asking, and prints on meanwhile.",
     },
+    Race {
+        seen_in: "mcp-in-process",
+        word: "control_request/mcp_message notifications/initialized",
+        place: WHILE_IT_BEGINS,
+        why: "The CLI greets a server beside its own beginning; the host may have sent its first message by then, or not.",
+    },
+    Race {
+        seen_in: "mcp-in-process",
+        word: "control_request/mcp_message tools/list",
+        place: WHILE_IT_BEGINS,
+        why: "The same: the last line of the greeting.",
+    },
 ];
+
+/// Ahead of what a host and the CLI say when it begins.
+const WHILE_IT_BEGINS: Place =
+    Place::AheadOf(&["control_response/success initialize", "host user"]);
 
 impl Accepted {
     fn covers(&self, scenario: &str, difference: &Difference) -> bool {
