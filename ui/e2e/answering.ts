@@ -56,9 +56,9 @@ turn always
 `;
 
 /** A stage with a folder to work in. */
-async function answering(): Promise<{ stage: Stage; cwd: string }> {
+async function answering(scenario: string): Promise<{ stage: Stage; cwd: string }> {
   const file = join(tmpdir(), `countersign-answers-${process.pid}.scenario`);
-  writeFileSync(file, SCENARIO);
+  writeFileSync(file, scenario);
   const stage = await new Stage({ scenario: file }).start();
   const cwd = join(stage.folder, 'work');
   mkdirSync(cwd, { recursive: true });
@@ -66,12 +66,16 @@ async function answering(): Promise<{ stage: Stage; cwd: string }> {
 }
 
 /** For a file of tests: one stage, and for each test a page of its own that is signed in and must break nothing. */
-export function onAnswering(window: Window, give: (on: { stage: Stage; cwd: string; page: Page }) => void): void {
+export function onAnswering(
+  window: Window,
+  give: (on: { stage: Stage; cwd: string; page: Page }) => void,
+  scenario = SCENARIO,
+): void {
   let on: { stage: Stage; cwd: string };
   let context: BrowserContext;
   let faults: string[] = [];
   beforeAll(async () => {
-    on = await answering();
+    on = await answering(scenario);
     await window.open();
   }, 60_000);
   afterAll(async () => {

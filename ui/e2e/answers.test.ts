@@ -16,37 +16,56 @@ onAnswering(window, (on) => ({ stage, cwd, page } = on));
 const begin = (prompt: string) => stage.begin(prompt, { cwd });
 const decisionOf = (one: Approval) => one.decided?.decision as Record<string, unknown>;
 
-/** Runs in the page: milliseconds from the key to the line that is drawn when the host says it was delivered. */
-function fromKeyToStamp(id: string): Promise<number> {
+/**
+ * Runs in the page: a clock that starts at the next key, as the page hears it, and stops when the card shows that the host has
+ * written the answer to the agent.
+ */
+function clockOf(id: string): { ms: Promise<number> } {
   const place = document.querySelector(`[data-place="${id}"]`);
-  const began = performance.now();
-  return new Promise((told) => {
-    const look = () => {
-      if (place?.querySelector('.stamp')) told(performance.now() - began);
-      else requestAnimationFrame(look);
-    };
-    document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true, cancelable: true }));
-    look();
+  const ms = new Promise<number>((stop) => {
+    addEventListener(
+      'keydown',
+      () => {
+        const began = performance.now();
+        const watch = new MutationObserver(() => {
+          if (!place?.querySelector('[data-state="written"] .stamp, [data-state="ran"] .stamp')) return;
+          watch.disconnect();
+          stop(performance.now() - began);
+        });
+        if (place) watch.observe(place, { subtree: true, childList: true, attributes: true });
+      },
+      { once: true, capture: true },
+    );
   });
+  return { ms };
 }
 
+const WRITTEN_WITHIN = 200;
+
 describe('a call that is asked about', () => {
-  it('is allowed by one key after the focus, and shows within 200 ms that it was delivered', async () => {
-    // The first of eight that does: a machine that does other things, too, says nothing about the page.
+  it(`is allowed by one key after the focus, and shows within ${WRITTEN_WITHIN} ms that this was written`, async () => {
+    const names = Array.from({ length: 7 }, (_, n) => `allowed-${n}.txt`);
+    const session = await begin(names.map((name) => `run \`touch ${name}\``).join(', then '));
+    await page.goto(`${stage.url}/inbox`);
     const times: number[] = [];
-    for (let name = 1; name <= 8 && !times.some((time) => time < 200); name += 1) {
-      const one = await openOf(stage, await begin(`run \`touch allowed-${name}.txt\``));
-      await page.goto(`${stage.url}/inbox`);
+    for (const name of names) {
+      const one = await openOf(stage, session);
       await page.locator(`[data-place="${one.id}"]`).waitFor();
       await page.keyboard.press('j');
       await page.locator(`[data-approval="${one.id}"]:focus`).waitFor();
-      times.push(await page.evaluate(fromKeyToStamp, one.id));
-      await written(stage, join(cwd, `allowed-${name}.txt`));
+      const clock = await page.evaluateHandle(clockOf, one.id);
+      await page.keyboard.press('a');
+      times.push(await clock.evaluate(({ ms }) => ms));
+      await written(stage, join(cwd, name));
       const after = await become(stage, one.id, 'settled');
       expect(decisionOf(after)).toMatchObject({ decision: 'allow' });
       expect(after.decided?.client).toBe('web');
     }
-    expect(Math.min(...times)).toBeLessThan(200);
+    const [best = Infinity, , , median = Infinity] = times.sort((a, b) => a - b).map(Math.round);
+    console.info(`from the key to “written”: best ${best} ms, median ${median} ms of ${times.length}`);
+    // The best one counts: whatever else the machine does only adds to a time, while a page or a host that waits for a timer or
+    // asks again after a while is late every time. What a quiet machine needs is the median above.
+    expect(best).toBeLessThanOrEqual(WRITTEN_WITHIN);
   });
 
   it('does nothing by keys while the focus is elsewhere', async () => {

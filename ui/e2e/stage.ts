@@ -1,4 +1,4 @@
-// The stage of the browser tests: the built program with its scripted agent in a folder of its own, and Debian's chromium. Rules:
+// The stage of the browser tests: the built program with its agents in a folder of its own, and Debian's chromium. Rules:
 // the program sees a cleared environment; everything that was started is ended by its id; tests wait for conditions, never for time.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -38,6 +38,10 @@ interface Ready {
 export interface StageHow {
   /** The scenario of the scripted agent: a name that is built in, or a file. */
   scenario?: string;
+  /** Another CLI than the scripted one, as the daemon takes it. */
+  claude?: string;
+  /** How long anything may take, in milliseconds. */
+  patience?: number;
   /** Further options of the daemon. */
   args?: string[];
 }
@@ -51,6 +55,8 @@ export interface Session {
 export class Stage {
   readonly folder = mkdtempSync(join(tmpdir(), 'countersign-e2e-'));
   readonly how: StageHow;
+  /** Variables of the daemon beside its own, which it hands on to its agents. */
+  readonly env: Record<string, string> = {};
   url = '';
   #link = '';
   #daemon: ChildProcess | null = null;
@@ -64,21 +70,30 @@ export class Stage {
     return join(this.folder, 'data');
   }
 
-  /** The folder that the scripted agent works in: the rehearsal's own, or one beside it for a scenario that was named. */
+  /** The home of the daemon and its agents. */
+  get home(): string {
+    return join(this.folder, 'home');
+  }
+
+  /** The folder that agents work in: the rehearsal's own, or one beside it where an agent was named. */
   get project(): string {
-    return join(this.folder, this.how.scenario ? 'project' : 'data-rehearsal/project');
+    return join(this.folder, this.#claude ? 'project' : 'data-rehearsal/project');
+  }
+
+  get #claude(): string | undefined {
+    const { claude, scenario } = this.how;
+    return claude ?? (scenario && `${program()} rehearse cli --scenario ${scenario}`);
   }
 
   async start(): Promise<this> {
-    if (this.how.scenario) mkdirSync(this.project, { recursive: true });
+    if (this.#claude) mkdirSync(this.project, { recursive: true });
     this.#port ||= await freePort();
-    const scenario = this.how.scenario;
-    const agent = scenario ? ['--claude', `${program()} rehearse cli --scenario ${scenario}`] : ['--rehearsal'];
+    const agent = this.#claude ? ['--claude', this.#claude] : ['--rehearsal'];
     const args = ['serve', '--no-open', '--json', '--data', this.data, '--listen', `127.0.0.1:${this.#port}`, ...agent];
     const ui = process.env['COUNTERSIGN_UI'] ?? join(root, 'ui/dist');
     this.#daemon = spawn(program(), [...args, ...(this.how.args ?? [])], {
       cwd: this.folder,
-      env: { HOME: join(this.folder, 'home'), PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', COUNTERSIGN_UI: ui },
+      env: { HOME: this.home, PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', COUNTERSIGN_UI: ui, ...this.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const ready = await said(this.#daemon);
@@ -133,7 +148,7 @@ export class Stage {
   }
 
   /** Waits until this holds, and gives what it gave. */
-  async until<T>(what: string, look: () => Promise<T | null | undefined | false>, within = 15_000): Promise<T> {
+  async until<T>(what: string, look: () => Promise<T | null | undefined | false>, within = this.how.patience ?? 15_000): Promise<T> {
     const deadline = Date.now() + within;
     for (;;) {
       const found = await look();

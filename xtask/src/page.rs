@@ -1,18 +1,21 @@
 //! The web page: `cargo xtask test page`, `cargo xtask screenshots`.
 //!
 //! Owns how npm is called for `ui/`: what is installed, checked, tested, built and driven in a browser. The browser tests run
-//! on the shared build, which reads the page that was just built. Invariant: a step that fails is named, and the ones after it
-//! that could still say something run.
+//! on the shared build, which reads the page that was just built, and on a real CLI of the cache. Invariants: a step that fails
+//! is named, and the ones after it that could still say something run; tests that cannot run are skipped by name.
 
 use std::fs;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use countersign_testkit::fetch::{self, Pinned};
 use serde::Deserialize;
 
+use crate::fetch::{Fetched, Item};
 use crate::out;
 use crate::process::Cmd;
 use crate::report::Report;
+use crate::suites::CLI_OF_THE_PAGE;
 use crate::test;
 use crate::workspace::Workspace;
 
@@ -20,7 +23,11 @@ use crate::workspace::Workspace;
 const PICTURES: &str = "docs/img";
 
 /// The suite of `cargo xtask test`.
-pub(crate) fn suite(workspace: &Workspace, report: &mut Report) -> anyhow::Result<()> {
+pub(crate) fn suite(
+    workspace: &Workspace,
+    fetched: &Fetched,
+    report: &mut Report,
+) -> anyhow::Result<()> {
     if !install(workspace)? {
         report.failed.push("npm ci; see above".to_owned());
         return Ok(());
@@ -42,6 +49,7 @@ pub(crate) fn suite(workspace: &Workspace, report: &mut Report) -> anyhow::Resul
     vitest(workspace, "unit", npm(workspace, &["run", "test"]), report)?;
     if is_built {
         let browser = on_the_build(workspace, npm(workspace, &["run", "e2e"]));
+        let browser = on_the_real_cli(workspace, fetched, browser, report);
         vitest(workspace, "browser", browser, report)?;
     }
     Ok(())
@@ -90,6 +98,34 @@ fn on_the_build(workspace: &Workspace, cmd: Cmd) -> Cmd {
     let program = workspace.built("countersign");
     cmd.env("COUNTERSIGN_BIN", program)
         .env("COUNTERSIGN_UI", workspace.root.join("ui/dist"))
+}
+
+/// With the real CLI for the tests that drive it, which then may not pass it by; or with a word that they are skipped.
+fn on_the_real_cli(workspace: &Workspace, fetched: &Fetched, cmd: Cmd, report: &mut Report) -> Cmd {
+    match real_cli(workspace, fetched) {
+        Ok(program) => cmd
+            .env("COUNTERSIGN_REAL_CLI", program)
+            .env("COUNTERSIGN_REQUIRE", format!("claude-{CLI_OF_THE_PAGE}")),
+        Err(reason) => {
+            out::note(format_args!("SKIPPED: the page on the real CLI: {reason}"));
+            report.skip("the page on the real CLI", reason);
+            cmd
+        }
+    }
+}
+
+/// The program, or why it is not there.
+fn real_cli(workspace: &Workspace, fetched: &Fetched) -> Result<PathBuf, String> {
+    let missing = || format!("claude {CLI_OF_THE_PAGE} is not in the cache: `cargo xtask fetch`");
+    let pinned = Pinned::find(CLI_OF_THE_PAGE).ok_or_else(missing)?;
+    if let Some(reason) = fetched.why_missing(Item::Claude(pinned)) {
+        return Err(reason.to_owned());
+    }
+    let installed = fetch::installed(&workspace.cache, pinned).ok_or_else(missing)?;
+    match &installed.command[..] {
+        [program] => Ok(PathBuf::from(program)),
+        _ => Err(format!("claude {CLI_OF_THE_PAGE} is more than one program")),
+    }
 }
 
 /// Runs vitest and counts its tests by the file it leaves.
@@ -165,6 +201,31 @@ impl Counted {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::{Strictness, Verdict};
+
+    #[test]
+    fn without_the_real_cli_its_tests_are_skipped_by_name_and_a_strict_run_fails() {
+        let nowhere = tempfile::tempdir().unwrap();
+        let workspace = Workspace {
+            root: nowhere.path().to_owned(),
+            target: nowhere.path().to_owned(),
+            cache: nowhere.path().to_owned(),
+        };
+        let mut report = Report {
+            passed: 1,
+            ..Report::default()
+        };
+        on_the_real_cli(
+            &workspace,
+            &Fetched::default(),
+            Cmd::new("npm"),
+            &mut report,
+        );
+        assert_eq!(report.skipped[0].what, "the page on the real CLI");
+        assert!(report.skipped[0].reason.contains(CLI_OF_THE_PAGE));
+        assert_eq!(report.verdict(Strictness::Lenient), Verdict::Passed);
+        assert_eq!(report.verdict(Strictness::Strict), Verdict::Failed);
+    }
 
     #[test]
     fn failed_tests_and_files_that_never_ran_are_named() {

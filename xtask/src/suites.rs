@@ -10,6 +10,9 @@ use crate::conformance;
 use crate::fetch::Item;
 use crate::tools::{DENY, NEXTEST, Tool};
 
+/// The CLI that the page is driven on, beside the scripted one.
+pub(crate) const CLI_OF_THE_PAGE: &str = "2.1.325";
+
 /// One row of the closing summary.
 #[derive(Debug)]
 pub(crate) struct Suite {
@@ -280,9 +283,12 @@ impl Suite {
     /// What has to be fetched for it.
     pub(crate) fn items(&self) -> Vec<Item> {
         let mut items: Vec<Item> = self.needs.iter().filter_map(|need| need.item()).collect();
-        if self.work == Work::Check {
+        match self.work {
             // Not a need of the whole suite: without it one step of the check is skipped.
-            items.push(Item::Tool(&DENY));
+            Work::Check => items.push(Item::Tool(&DENY)),
+            // Nor this: without it the page is driven on the scripted CLI alone.
+            Work::Page => items.extend(Need::Claude(CLI_OF_THE_PAGE).item()),
+            _ => {}
         }
         items
     }
@@ -398,6 +404,14 @@ mod tests {
         for sdk in [&PYTHON_SDK, &TYPESCRIPT_SDK] {
             assert!(suite.items().contains(&Item::Sdk(sdk)));
         }
+    }
+
+    #[test]
+    fn the_page_fetches_a_real_cli_and_runs_without_it() {
+        let suite = SUITES.iter().find(|suite| suite.name == "page").unwrap();
+        let newest = Pinned::find(CLI_OF_THE_PAGE).unwrap();
+        assert_eq!(suite.items(), [Item::Claude(newest)]);
+        assert!(suite.needs.iter().all(|need| need.item().is_none()));
     }
 
     #[test]

@@ -181,7 +181,7 @@ fn work(
             nextest::run(workspace, &suites::unclaimed_filter(), &suite.env(), report)?;
             nextest::doctests(workspace, report)
         }
-        Work::Page => page::suite(workspace, report),
+        Work::Page => page::suite(workspace, fetched, report),
         Work::FuzzSeeds => fuzz::seeds(workspace, report),
     }
 }

@@ -91,6 +91,7 @@ function firstOf(of: Record<string, unknown>, kind: Item['kind']): Value {
   const first = of['default'];
   if (kind === 'boolean') return first === true;
   if (kind === 'some') return Array.isArray(first) ? first.map(String) : [];
+  if (typeof first === 'string' && of['format'] === 'date-time') return inField(first);
   return typeof first === 'string' || typeof first === 'number' ? String(first) : '';
 }
 
@@ -139,7 +140,21 @@ function typed(item: Item, value: Value): unknown {
   const exact = (given: string) => item.options.find((option) => String(option.value) === given)?.value ?? given;
   if (item.kind === 'number' || item.kind === 'integer') return Number(value);
   if (Array.isArray(value)) return value.map(exact);
-  return item.kind === 'one' ? exact(String(value)) : value;
+  if (item.kind === 'one') return exact(String(value));
+  return item.format === 'date-time' ? moment(String(value)) : value;
+}
+
+/** The browser's field knows no zone, and the form wants one: what was chosen is meant in the reader's own. */
+function moment(local: string): string {
+  const at = new Date(local);
+  return Number.isNaN(at.getTime()) ? local : at.toISOString();
+}
+
+/** The other way: a moment as the browser's field takes it. */
+function inField(moment: string): string {
+  const at = new Date(moment);
+  if (Number.isNaN(at.getTime())) return '';
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /** The page that a server wants opened; none if its address is not one that may be. */

@@ -111,6 +111,14 @@ describe('a form of a server', () => {
     expect(filled(items, values)).toEqual({ name: 'Ana', age: 20, level: 'b', size: 2, news: true, tags: ['x'] });
   });
 
+  it('gives a moment back with its zone, as the reader means it', () => {
+    const when = { requested_schema: { properties: { at: { type: 'string', format: 'date-time', default: '2026-03-01T10:30:00Z' } } } };
+    const [at] = itemsOf(when);
+    const shown = valuesAtFirst(at ? [at] : [])['at'];
+    expect(shown).toMatch(/^2026-\d\d-\d\dT\d\d:\d\d$/);
+    expect(filled(itemsOf(when), { at: shown ?? '' })).toEqual({ at: '2026-03-01T10:30:00.000Z' });
+  });
+
   it('opens pages of the web and nothing else', () => {
     expect(pageOf({ url: 'https://example.org/a' })).toEqual({ href: 'https://example.org/a', host: 'example.org' });
     expect(pageOf({ url: 'javascript:alert(1)' })).toBeNull();
