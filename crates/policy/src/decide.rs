@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use crate::act::{self, Act, Acts};
 use crate::call::Call;
 use crate::fit::Fit;
+use crate::glance::Glance;
 use crate::guard::guarded;
 use crate::meaning::means;
 use crate::path::{Target, Touch};
@@ -31,6 +32,8 @@ pub struct Policy {
 impl Policy {
     /// What the rules say about a call.
     pub fn decide(&self, call: &Call, place: &Place<'_>, now: Timestamp) -> Verdict {
+        let glance = Glance::at(place.disk);
+        let place = &place.on(&glance);
         let acts = act::acts(call, place);
         self.judge(call, &acts, place, now)
     }

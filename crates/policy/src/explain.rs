@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use crate::act::{self, Acts};
 use crate::call::Call;
 use crate::decide::Policy;
+use crate::glance::Glance;
 use crate::place::Place;
 use crate::rule::Effect;
 use crate::suggest::suggest;
@@ -40,6 +41,8 @@ pub struct Step {
 impl Policy {
     /// The verdict with all that led to it.
     pub fn explain(&self, call: &Call, place: &Place<'_>, now: Timestamp) -> Explanation {
+        let glance = Glance::at(place.disk);
+        let place = &place.on(&glance);
         let acts = act::acts(call, place);
         let verdict = self.judge(call, &acts, place, now);
         let steps = acts.list.iter().filter_map(|act| {

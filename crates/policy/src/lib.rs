@@ -24,6 +24,7 @@ mod decide;
 mod elsewhere;
 mod explain;
 mod fit;
+mod glance;
 mod guard;
 mod meaning;
 mod naming;

@@ -21,6 +21,16 @@ pub struct Place<'a> {
     pub disk: &'a dyn Disk,
 }
 
+impl<'a> Place<'a> {
+    /// The same place, its disk seen through this one.
+    pub(crate) fn on<'b>(&self, disk: &'b dyn Disk) -> Place<'b>
+    where
+        'a: 'b,
+    {
+        Place { disk, ..*self }
+    }
+}
+
 impl std::fmt::Debug for Place<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Place")
@@ -34,6 +44,11 @@ pub trait Disk {
     /// Where an absolute path really leads: every link followed, what does not exist kept as it is written. `None` where
     /// this cannot be said (a ring of links, no permission, a link that leads elsewhere for every process).
     fn real(&self, path: &Path) -> Option<PathBuf>;
+
+    /// The same for a name in a folder whose own path is real.
+    fn real_in(&self, folder: &Path, name: &Path) -> Option<PathBuf> {
+        self.real(&folder.join(name))
+    }
 
     /// The names in a folder, with whether each is a folder itself (a link is none); `None` where it cannot be read.
     fn list(&self, folder: &Path) -> Option<Vec<(String, bool)>>;
@@ -120,24 +135,41 @@ pub(crate) fn follow(path: &Path, look: impl Fn(&Path) -> Standing) -> Option<Pa
     Some(real)
 }
 
+/// What stands there on this machine's disk.
+fn standing(path: &Path) -> Standing {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.file_type().is_symlink() => {
+            fs::read_link(path).map_or(Standing::Unknown, Standing::Link)
+        }
+        Ok(_) => Standing::Plain,
+        // Nothing is there, and for a name that is too long nothing can be.
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename
+            ) =>
+        {
+            Standing::Plain
+        }
+        Err(_) => Standing::Unknown,
+    }
+}
+
 impl Disk for RealDisk {
     fn real(&self, path: &Path) -> Option<PathBuf> {
-        follow(path, |path| match fs::symlink_metadata(path) {
-            Ok(meta) if meta.file_type().is_symlink() => {
-                fs::read_link(path).map_or(Standing::Unknown, Standing::Link)
-            }
-            Ok(_) => Standing::Plain,
-            // Nothing is there, and for a name that is too long nothing can be.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidFilename
-                ) =>
-            {
-                Standing::Plain
-            }
-            Err(_) => Standing::Unknown,
-        })
+        follow(path, standing)
+    }
+
+    fn real_in(&self, folder: &Path, name: &Path) -> Option<PathBuf> {
+        let path = folder.join(name);
+        match path.as_os_str().len() > MOST_PATH {
+            true => Some(path),
+            false => match standing(&path) {
+                Standing::Plain => Some(path),
+                Standing::Link(_) => self.real(&path),
+                Standing::Unknown => None,
+            },
+        }
     }
 
     fn list(&self, folder: &Path) -> Option<Vec<(String, bool)>> {
@@ -169,6 +201,7 @@ mod tests {
 
     use super::*;
     use crate::Fit;
+    use crate::glance::Glance;
     use crate::path::{PathPattern, Target};
     use crate::shell::Side;
 
@@ -214,8 +247,15 @@ mod tests {
             Tree { _dir: dir, root }
         }
 
+        /// As the disk says, and as one decision sees it.
         fn real(&self, path: &str) -> Option<PathBuf> {
-            RealDisk.real(&self.root.join(path))
+            let path = self.root.join(path);
+            let real = RealDisk.real(&path);
+            let glance = Glance::at(&RealDisk);
+            for _ in 0..2 {
+                assert_eq!(glance.real(&path), real, "{}", path.display());
+            }
+            real
         }
 
         fn place<'a>(&self, cwd: &'a Path) -> Place<'a> {

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use crate::act::{self, Act};
 use crate::call::Call;
 use crate::decide::Policy;
+use crate::glance::Glance;
 use crate::path::{Target, Touch};
 use crate::place::Place;
 use crate::rule::{Effect, Origin, Rule, todays_name};
@@ -21,6 +22,8 @@ pub fn suggest(
     place: &Place<'_>,
     now: Timestamp,
 ) -> Vec<Vec<String>> {
+    let glance = Glance::at(place.disk);
+    let place = &place.on(&glance);
     let verdict = policy.decide(call, place, now);
     if verdict.effect != Effect::Ask || verdict.reason.why != Why::NoRule {
         return Vec::new();
