@@ -86,28 +86,33 @@ impl Agent {
 
     /// Waits for the next thing. May be dropped: nothing is lost.
     pub(crate) async fn news(&mut self) -> News {
-        loop {
-            let question = async {
-                match &mut self.questions {
-                    Some(questions) => questions.next().await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                biased;
-                question = question => match question {
-                    Some(question) => return News::Asks(Box::new(question)),
-                    None => self.questions = None,
-                },
-                Ok(()) = self.tail.changed() => return News::Grown,
-                Ok(()) = self.paused.changed() => {
-                    let errno = *self.paused.borrow_and_update();
-                    return News::Paused(errno);
-                }
-                over = self.attachment.ended() => return News::Over(over),
+        tokio::select! {
+            biased;
+            question = next(&mut self.questions) => News::Asks(Box::new(question)),
+            Ok(()) = self.tail.changed() => News::Grown,
+            Ok(()) = self.paused.changed() => {
+                let errno = *self.paused.borrow_and_update();
+                News::Paused(errno)
             }
+            over = self.attachment.ended() => News::Over(over),
         }
     }
+
+    /// Waits for the next question alone. May be dropped: nothing is lost.
+    pub(crate) async fn question(&mut self) -> Question {
+        next(&mut self.questions).await
+    }
+}
+
+/// The next question; where no more can come, none does.
+async fn next(questions: &mut Option<Questions>) -> Question {
+    if let Some(coming) = questions {
+        if let Some(question) = coming.next().await {
+            return question;
+        }
+        *questions = None;
+    }
+    std::future::pending().await
 }
 
 #[cfg(test)]

@@ -129,6 +129,21 @@ impl Actor {
         }
     }
 
+    /// Waits for our own disk, and gives meanwhile what is decided: the record of an answer is committed by the keeper, so
+    /// an agent need not wait for both, one after the other.
+    pub(super) async fn answering<T>(&mut self, stored: impl Future<Output = T>) -> T {
+        let mut stored = std::pin::pin!(stored);
+        while let (Some(agent), false) = (&mut self.agent, self.to_answer.is_empty()) {
+            tokio::select! {
+                biased;
+                done = &mut stored => return done,
+                question = agent.question() => agent.asks(question),
+            }
+            self.answer_all();
+        }
+        stored.await
+    }
+
     /// The version of the CLI, as far as it is known.
     pub(super) fn version(&self) -> Option<Version> {
         let told = self.agent.as_ref().and_then(|agent| agent.handle.version());

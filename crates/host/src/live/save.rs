@@ -3,6 +3,8 @@
 //! Owns what is not yet stored. Invariant: state, approvals and cursor go in one transaction, so a host that ends at any
 //! point finds them in step.
 
+use std::sync::Arc;
+
 use countersign_journal::Cursor;
 
 use crate::control::approval::{Decided, Life};
@@ -104,7 +106,8 @@ impl Actor {
         let (work, told) = self.take_unsaved();
         let (kept, is_news) = (work.clone(), work.state.is_some());
         let job = move |it: &Connection| Ok((deed(it)?, work.store(it, at)?));
-        match self.inner.store.write(how, job).await {
+        let inner = Arc::clone(&self.inner);
+        match self.answering(inner.store.write(how, job)).await {
             Ok((done, has_events)) => {
                 if kept.asked.iter().any(|row| row.life == Life::Open) {
                     crate::points::passed("question stored");
