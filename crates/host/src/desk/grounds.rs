@@ -15,6 +15,7 @@ use super::environment;
 use super::error::DeskError;
 use super::kept::is_below;
 use super::versions::Versions;
+use crate::approval::DIALOG_KINDS;
 use crate::control::session::Setup;
 
 /// What the agents of a host have in common.
@@ -30,7 +31,7 @@ pub struct HostSettings {
     pub env: Vec<(OsString, OsString)>,
     /// Agents inherit the host's environment, but for what is ours.
     pub inherits: bool,
-    /// The kinds of dialogs that can be shown.
+    /// The kinds of dialogs that can be shown, as agents are told. Usually all that an approval can hold.
     pub dialog_kinds: Vec<String>,
     /// The versions of the CLIs that were asked.
     pub versions: Versions,
@@ -46,7 +47,7 @@ impl HostSettings {
             claude: Vec::new(),
             env: Vec::new(),
             inherits: true,
-            dialog_kinds: Vec::new(),
+            dialog_kinds: DIALOG_KINDS.iter().map(|&kind| kind.to_owned()).collect(),
             versions: Versions::default(),
         }
     }

@@ -122,8 +122,7 @@ async fn open_questions_come_as_values() {
 
 #[tokio::test]
 async fn an_agent_that_nobody_greeted_is_greeted_with_the_hook_if_it_needs_it() {
-    let mut ground = Ground::new();
-    ground.host.dialog_kinds = vec!["a_kind".to_owned()];
+    let ground = Ground::new();
     let desk = ground.desk(Mode::Ask);
     for (version, has_hook) in [
         (Version::new(2, 1, 62), true),
@@ -139,7 +138,7 @@ async fn an_agent_that_nobody_greeted_is_greeted_with_the_hook_if_it_needs_it() 
             "{greeting}"
         );
         assert!(
-            greeting.contains(r#""supportedDialogKinds":["a_kind"]"#),
+            greeting.contains(r#""supportedDialogKinds":["refusal_fallback_prompt"]"#),
             "{greeting}"
         );
         drop(far);
