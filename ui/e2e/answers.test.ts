@@ -138,6 +138,18 @@ describe('a call that is asked about', () => {
     });
   });
 
+  it('that removes files says so, and offers no rule for it', async () => {
+    const one = await openOf(stage, await begin('run `rm -rf dist`'));
+    expect(one.harm).toMatchObject({ kind: 'destructive', says: 'removes files' });
+    await visit(page, stage, one.id);
+    await page.getByText('It removes files.').waitFor();
+    await page.getByRole('button', { name: 'Hold to allow' }).waitFor();
+    expect(await page.getByRole('button', { name: 'As a rule…' }).count()).toBe(0);
+    await page.keyboard.press('d');
+    await page.keyboard.press('Control+Enter');
+    await become(stage, one.id, 'decided', 'written', 'settled');
+  });
+
   it('that cannot be undone is allowed by a pointer that holds, and not by one that lets go', async () => {
     const one = await openOf(stage, await begin('Do the dangerous thing.'));
     await visit(page, stage, one.id);
@@ -149,6 +161,28 @@ describe('a call that is asked about', () => {
     await become(stage, one.id, 'decided', 'written', 'settled');
     await page.mouse.up();
   });
+});
+
+it('one that nobody answered can be asked again', async () => {
+  await stage.api('PATCH', '/settings', { expiry: 4_000_000 });
+  try {
+    const session = await begin('run `touch late.txt`');
+    const one = await openOf(stage, session);
+    await visit(page, stage, one.id);
+    await page.getByText(/^Nobody answered for/).waitFor();
+    await stage.until('the turn is over', async () => {
+      const { state } = await stage.api<{ state: string }>('GET', `/sessions/${session}`);
+      return state === 'idle';
+    });
+    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.getByText('The agent was told that it may ask again.').waitFor();
+    await stage.until('the agent has heard it', async () => {
+      const { items } = await stage.api<{ items: unknown[] }>('GET', `/sessions/${session}/transcript`);
+      return JSON.stringify(items).includes('If you still need it, ask again.');
+    });
+  } finally {
+    await stage.api('PATCH', '/settings', { expiry: null });
+  }
 });
 
 it('several that are alike are allowed at once', async () => {

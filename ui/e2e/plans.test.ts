@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import type { Approval, Drafts, PlanVersion } from '../src/api/types';
+import type { Approval, Drafts, PlanVersion, Session } from '../src/api/types';
 import { become, onAnswering, openOf, written } from './answering';
 import { Window, type Stage } from './stage';
 
@@ -71,9 +71,12 @@ it('start fresh begins another session, and leads there', async () => {
   const plan = await review();
   await page.keyboard.press('1');
   await page.getByRole('button', { name: /^Start fresh with this plan/ }).waitFor();
-  await page.keyboard.press('Control+Enter');
+  await page.getByLabel('It begins with').selectOption({ label: 'Ask each time' });
+  await page.getByRole('button', { name: /^Start fresh with this plan/ }).click();
   await page.waitForURL((url) => url.pathname.startsWith('/s/') && !url.pathname.includes(plan.session));
-  expect(decided(await become(stage, plan.id, 'settled'))).toMatchObject({ choice: 'clear-context' });
+  expect(decided(await become(stage, plan.id, 'settled'))).toMatchObject({ choice: 'clear-context', mode: { mode: 'ask' } });
+  const fresh = new URL(page.url()).pathname.split('/')[2];
+  expect((await stage.api<Session>('GET', `/sessions/${fresh}`)).mode).toEqual({ mode: 'ask' });
 });
 
 it('a plan can be edited, and its wishes granted', async () => {
@@ -89,6 +92,21 @@ it('a plan can be edited, and its wishes granted', async () => {
     choice: 'manual',
     plan: '# Signatures\n\n1. Only this\n',
     allowed_prompts: [0],
+  });
+});
+
+it('keep planning sends a picture along, which the agent gets as a message', async () => {
+  const plan = await review();
+  await page.keyboard.press('4');
+  const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  await page.locator('input[type=file]').setInputFiles({ name: 'sketch.png', mimeType: 'image/png', buffer: Buffer.from(pixel, 'base64') });
+  await page.getByRole('img', { name: 'sketch.png' }).waitFor();
+  await page.getByRole('button', { name: 'Keep planning, send 1 picture' }).click();
+  const after = await become(stage, plan.id, 'settled');
+  expect(decided(after)).toMatchObject({ choice: 'keep-planning', images: [{ type: 'image' }] });
+  await stage.until('the picture has arrived', async () => {
+    const { items } = await stage.api<{ items: unknown[] }>('GET', `/sessions/${plan.session}/transcript`);
+    return JSON.stringify(items).includes('Images for what was said about the plan.');
   });
 });
 

@@ -12,7 +12,7 @@ use crate::control::session::Setup;
 use crate::control::{
     Command, ControlError, Message, Mode, NewSession, Result, SessionId, State, now,
 };
-use crate::desk;
+use crate::desk::{self, Desk};
 use crate::host::Inner;
 use crate::import::{Importable, Wanted, World};
 use crate::live::{LONGEST_NAME, fresh_token};
@@ -107,6 +107,7 @@ async fn prepared(inner: &Arc<Inner>, command: &Command) -> Result<Made> {
 async fn started(inner: &Arc<Inner>, new: &NewSession) -> Result<Made> {
     let mut setup = new.setup.clone();
     check(&mut setup)?;
+    let mode = first_mode(&mut setup, new.prompt.is_some())?;
     if !new.cwd.is_absolute() || !new.cwd.is_dir() {
         return Err(ControlError::invalid(format!(
             "{} is no folder: name one that is there, from the root on",
@@ -119,6 +120,7 @@ async fn started(inner: &Arc<Inner>, new: &NewSession) -> Result<Made> {
     }
     let name = name_of(&setup, new.prompt.as_ref());
     let mut row = made(new.id, new.cwd.clone(), setup, name);
+    row.mode = mode;
     if let Some(wanted) = &new.worktree {
         let order = crate::worktree::Order {
             session: new.id,
@@ -154,12 +156,22 @@ fn check(setup: &mut Setup) -> Result<()> {
     {
         return Err(ControlError::invalid("a name has 1 to 200 letters"));
     }
-    if let Mode::HandsOff { .. } = setup.mode {
-        return Err(ControlError::invalid(
-            "no session begins hands-off: choose it when its agent runs",
-        ));
-    }
     Ok(())
+}
+
+/// The mode of the first agent. Hands-off is for that one alone, so the setup, which is for all, does not keep it.
+fn first_mode(setup: &mut Setup, begins: bool) -> Result<Mode> {
+    let mode = setup.mode;
+    if let Mode::HandsOff { until } = mode {
+        Desk::check_until(until, now())?;
+        if !begins {
+            return Err(ControlError::invalid(
+                "hands-off is given to an agent that runs: say what it is to do, or choose it later",
+            ));
+        }
+    }
+    setup.mode = mode.for_next_agent();
+    Ok(mode)
 }
 
 /// The first line of the first message, or what was chosen.

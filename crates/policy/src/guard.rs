@@ -10,6 +10,9 @@ use crate::path::{self, PathPattern, Target, Touch};
 use crate::place::Place;
 use crate::ruin;
 
+/// What a reason begins with where too much would be lost. What follows says what.
+pub const LOST: &str = "No rule takes this away: ";
+
 /// Why this act is for a person alone, if it is.
 pub(crate) fn guarded(act: &Act, place: &Place<'_>) -> Option<String> {
     match act {
@@ -19,7 +22,7 @@ pub(crate) fn guarded(act: &Act, place: &Place<'_>) -> Option<String> {
         }
         Act::Search { folder, .. } => closed(folder, Touch::Read, place),
         Act::Run(simple) if ruin::takes_the_unknown(simple) => {
-            Some("No rule takes this away: what it takes is not known before it runs.".to_owned())
+            Some(format!("{LOST}what it takes is not known before it runs."))
         }
         Act::Name(named) => name(named, place),
         Act::Run(_) | Act::Fetch { .. } | Act::Use => None,
@@ -49,7 +52,7 @@ fn closed(target: &Target, touch: Touch, place: &Place<'_>) -> Option<String> {
 
 fn lost(target: &Target, place: &Place<'_>) -> Option<String> {
     let why = ruin::vital(target, place)?;
-    Some(format!("No rule takes this away: {why}."))
+    Some(format!("{LOST}{why}."))
 }
 
 fn name(named: &Named, place: &Place<'_>) -> Option<String> {

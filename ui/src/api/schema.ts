@@ -1362,6 +1362,7 @@ export interface components {
              * @description When it is denied by itself, where that is switched on.
              */
             expires?: number | null;
+            harm?: components["schemas"]["Harm"] | null;
             /** @description Its id. */
             id: components["schemas"]["ApprovalId"];
             /** @description The input, or the form. */
@@ -2514,6 +2515,23 @@ export interface components {
             /** @enum {string} */
             event: "other";
         };
+        /** @description What a call would destroy, or that nobody can tell. */
+        Harm: {
+            /** @description How sure that is. */
+            kind: components["schemas"]["HarmKind"];
+            /** @description The commands or files that do it, as they stand in the call. */
+            parts?: string[];
+            /**
+             * @description For [`HarmKind::Destructive`]: what it does, in words that follow "it": `removes files`. For [`HarmKind::Unread`]: why it
+             *     cannot be read.
+             */
+            says: string;
+        };
+        /**
+         * @description How sure a harm is.
+         * @enum {string}
+         */
+        HarmKind: "destructive" | "unread";
         /**
          * @description How far a hook is.
          * @enum {string}
@@ -2789,7 +2807,7 @@ export interface components {
          * @description The modes a person chooses from, by name.
          * @enum {string}
          */
-        ModeName: "plan" | "ask" | "edits" | "hands-off" | "rules-only";
+        ModeName: "plan" | "ask" | "edits" | "hands-off" | "rules-only" | "auto";
         /** @description Another model. */
         ModelBody: {
             /** @description Which; the CLI's own choice without one. */
@@ -2930,6 +2948,7 @@ export interface components {
                  * @description When it is denied by itself, where that is switched on.
                  */
                 expires?: number | null;
+                harm?: components["schemas"]["Harm"] | null;
                 /** @description Its id. */
                 id: components["schemas"]["ApprovalId"];
                 /** @description The input, or the form. */
@@ -3629,6 +3648,11 @@ export interface components {
             prompt?: string | null;
             /** @description The name of a template, which says what is left out here. What is said here counts. */
             template?: string | null;
+            /**
+             * Format: int64
+             * @description For hands-off: when it ends, in microseconds of Unix time.
+             */
+            until?: number | null;
             worktree?: components["schemas"]["NewWorktree"] | null;
         };
         /** @description How a session stands, in words a person understands. */

@@ -16,7 +16,7 @@ describe('groups', () => {
   it('keep what cannot be undone, what the CLI remarks and plans alone', () => {
     const all = [
       one('1'),
-      one('2', { reason: 'No rule takes this away: it is gone.' }),
+      one('2', { harm: { kind: 'destructive', says: 'removes files' } }),
       one('3', { remark: 'It writes outside.' }),
       one('4', { kind: 'plan' }),
       one('5'),
@@ -41,7 +41,7 @@ describe('a bulk answer', () => {
   });
 
   it('never takes in what cannot be undone', () => {
-    const harmful = one('1', { reason: 'No rule takes this away: it is gone.' });
+    const harmful = one('1', { harm: { kind: 'destructive', says: 'removes files' } });
     expect(bulk([harmful], 'once')).toEqual([]);
     expect(bulk([harmful], { deny: 'no' })).toEqual([]);
   });

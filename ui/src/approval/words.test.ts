@@ -1,7 +1,7 @@
 // Sentences of questions: what stands at the head of a card and in a row.
 import { describe, expect, it } from 'vitest';
 import { asked } from './testing';
-import { announced, harmOf, label, oneLine, pathOf, planTitle, quoted, sentence } from './words';
+import { announced, harmOf, label, marksOf, oneLine, pathOf, planTitle, quoted, sentence, unreadOf } from './words';
 
 describe('the sentence of a question', () => {
   it('says who wants what', () => {
@@ -20,14 +20,22 @@ describe('the sentence of a question', () => {
   it('takes the harm from the host and from nowhere else', () => {
     const harmless = asked({ input: { command: 'rm -rf dist' }, reason: 'No rule means it.' });
     expect(harmOf(harmless)).toBeNull();
-    const harmful = asked({ reason: 'No rule takes this away: `/` belongs to the system.' });
-    expect(harmOf(harmful)).toBe('`/` belongs to the system.');
-    expect(sentence(harmful)).toBe('Bash wants to take something away');
-    expect(quoted(harmful.reason)).toEqual(['/']);
-    const remark = 'Dangerous rm operation on critical path: /';
-    expect(harmOf(asked({ remark }))).toBe(remark);
-    expect(quoted(remark)).toEqual(['/']);
-    expect(harmOf(asked({ remark: 'It writes settings.' }))).toBeNull();
+    const harmful = asked({ harm: { kind: 'destructive', says: 'removes files', parts: ['rm -rf dist'] } });
+    expect(harmOf(harmful)).toBe('It removes files.');
+    expect(sentence(harmful)).toBe('Bash wants to do what cannot be undone');
+    expect(marksOf(harmful)).toEqual(['rm -rf dist']);
+    const vital = { kind: 'destructive' as const, says: 'removes files: `/` belongs to the system', parts: ['rm -rf /'] };
+    expect(marksOf(asked({ harm: vital }))).toEqual(['/']);
+    expect(quoted('It is held for dangerous by the CLI: Dangerous rm operation on critical path: /.')).toEqual(['/']);
+  });
+
+  it('says what cannot be read once, and does not call it destructive', () => {
+    const harm = { kind: 'unread' as const, says: '`python3` runs code that it is given' };
+    expect(harmOf(asked({ harm }))).toBeNull();
+    expect(marksOf(asked({ harm }))).toEqual([]);
+    expect(unreadOf(asked({ harm }))).toBe('It cannot be read: `python3` runs code that it is given.');
+    expect(unreadOf(asked({ harm, reason: `It cannot be read with certainty: ${harm.says}.` }))).toBeNull();
+    expect(unreadOf(asked())).toBeNull();
   });
 
   it('a plan without a text asks only to leave plan mode', () => {

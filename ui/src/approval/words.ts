@@ -18,7 +18,7 @@ export function sentence(asked: Approval): string {
     case 'dialog':
       return 'The agent asks how to go on';
     case 'tool':
-      return `${actor(asked.tool)} wants to ${harmOf(asked) === null ? verb(asked.tool) : 'take something away'}`;
+      return `${actor(asked.tool)} wants to ${harmOf(asked) === null ? verb(asked.tool) : 'do what cannot be undone'}`;
   }
 }
 
@@ -136,25 +136,29 @@ export function pathOf(asked: Pick<Approval, 'path'>): string[] {
   return ['main', ...asked.path.map(name)];
 }
 
-/** What the host says would be lost. Policy words it so where no rule may take something away (`ruin`). */
-const LOSS = 'No rule takes this away: ';
+/** What it would destroy, as the host reads it from the call; none where it sees no such harm. */
+export function harmOf(asked: Pick<Approval, 'harm'>): string | null {
+  return asked.harm?.kind === 'destructive' ? `It ${asked.harm.says}.` : null;
+}
 
-/** How the CLI's own safety check words what it holds for destructive; the host passes it on as its remark. */
-const DANGER = /^Dangerous\b/;
+/** Why nobody can tell what it would do; none where it can be read, or where the reason says so already. */
+export function unreadOf(asked: Pick<Approval, 'harm' | 'reason'>): string | null {
+  if (asked.harm?.kind !== 'unread' || asked.reason.includes(asked.harm.says)) return null;
+  return `It cannot be read: ${asked.harm.says}.`;
+}
 
-/** Why this cannot be undone, in the words of the host or of the CLI; none where neither sees such harm. */
-export function harmOf(asked: Pick<Approval, 'kind' | 'reason' | 'remark'>): string | null {
-  if (asked.kind !== 'tool') return null;
-  if (asked.remark != null && DANGER.test(asked.remark)) return asked.remark.split('\n')[0] ?? asked.remark;
-  if (!asked.reason.startsWith(LOSS)) return null;
-  const why = asked.reason.slice(LOSS.length);
-  return why.charAt(0).toUpperCase() + why.slice(1);
+/** What of the thing does the harm: what the sentence names, else the commands that do it. */
+export function marksOf(asked: Pick<Approval, 'harm'>): string[] {
+  const harm = harmOf(asked);
+  if (harm === null) return [];
+  const named = quoted(harm);
+  return named.length > 0 ? named : (asked.harm?.parts ?? []);
 }
 
 /** What a sentence names, to be marked in the thing: between backticks or quotes, or at its end behind a colon. */
 export function quoted(named: string): string[] {
   const inside = [...named.matchAll(/`([^`]+)`|'([^']+)'/g)].map((found) => found[1] ?? found[2] ?? '');
-  const last = /: (\S+)$/.exec(named)?.[1];
+  const last = /: (\S+?)\.?$/.exec(named)?.[1];
   return last === undefined ? inside : [...inside, last];
 }
 

@@ -143,7 +143,7 @@ describe('ways', () => {
     restarts: false,
     edit_note: null,
   };
-  const choice: Choice = { way: 'manual', granted: [0], compact: false, comments: [], feedback: '', edited: null };
+  const choice: Choice = { way: 'manual', granted: [0], compact: false, comments: [], feedback: '', edited: null, mode: 'edits', pictures: [] };
 
   it('are said in plain words, with how full the context is', () => {
     expect(ways(card).map((way) => way.label)).toEqual([
@@ -171,6 +171,24 @@ describe('ways', () => {
     expect(missing({ ...keep, comments: [{ line: 1, text: 'x' }] }, true)).toBeNull();
     expect(missing(keep, false)).toBeNull();
     expect(decisionOf(keep, false)).toEqual({ decision: 'deny', interrupt: false });
+  });
+
+  it('start fresh says the mode, and no other way does', () => {
+    const fresh: Choice = { ...choice, way: 'clear-context', mode: 'rules-only' };
+    expect(decisionOf(fresh, true)).toMatchObject({ choice: 'clear-context', mode: { mode: 'rules-only' } });
+    expect(decisionOf(choice, true)).not.toHaveProperty('mode');
+  });
+
+  it('pictures are something to say, and go along as blocks', () => {
+    const picture = { id: '1', name: 'a.png', type: 'image/png', data: 'AAAA', url: '' };
+    const keep: Choice = { ...choice, way: 'keep-planning', pictures: [picture] };
+    expect(missing(keep, true)).toBeNull();
+    const block = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
+    expect(decisionOf(keep, true)).toMatchObject({ choice: 'keep-planning', images: [block] });
+    expect(submitWords(keep, true)).toBe('Keep planning, send 1 picture');
+    const both: Choice = { ...keep, feedback: 'so', pictures: [picture, picture] };
+    expect(submitWords(both, true)).toBe('Keep planning, send 1 comment and 2 pictures');
+    expect(decisionOf(choice, true)).not.toHaveProperty('images');
   });
 
   it('the button repeats the choice and counts comments', () => {

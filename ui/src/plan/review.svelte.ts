@@ -6,7 +6,8 @@ import type { Approval, Comment, PlanVersion, PlanWay } from '../api/types';
 import { approvals } from '../state/approvals.svelte';
 import { saidBefore, withDraft, type Said } from './comments';
 import { counts } from './diff';
-import type { Choice } from './ways';
+import type { Picture } from '../composer/images';
+import type { Choice, FreshMode } from './ways';
 import { shownLines } from './view';
 
 const SAVE_AFTER = 400;
@@ -26,6 +27,8 @@ export class Review {
   picked = $state<PlanWay | null>(null);
   granted = $state.raw<number[]>([]);
   compact = $state(false);
+  mode = $state<FreshMode>('edits');
+  pictures = $state.raw<Picture[]>([]);
   feedback = $state('');
   edited = $state<string | null>(null);
   isEditing = $state(false);
@@ -63,7 +66,7 @@ export class Review {
   /** What is chosen by a person, or what follows from a first comment; the most careful yes otherwise. */
   readonly way = $derived.by((): PlanWay => {
     if (this.picked !== null) return this.picked;
-    const says = this.drafts.length > 0 || this.feedback.trim() !== '' || this.edited !== null;
+    const says = this.drafts.length > 0 || this.feedback.trim() !== '' || this.edited !== null || this.pictures.length > 0;
     return says ? 'keep-planning' : 'manual';
   });
   readonly choice = $derived.by(
@@ -74,6 +77,8 @@ export class Review {
       comments: this.drafts,
       feedback: this.feedback,
       edited: this.edited,
+      mode: this.mode,
+      pictures: this.pictures,
     }),
   );
 

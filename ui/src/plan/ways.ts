@@ -1,7 +1,8 @@
 // The ways on from a plan in plain words, and the decision that one of them makes. Pure.
 // Invariants: permissions are granted only by ways that can grant them; the button repeats the choice and counts what goes along.
 
-import type { Approval, Comment, Decide, PlanWay } from '../api/types';
+import type { Approval, Comment, Decide, ModeName, PlanWay } from '../api/types';
+import { blockOf, type Picture } from '../composer/images';
 
 type PlanCard = NonNullable<Approval['plan']>;
 
@@ -46,8 +47,14 @@ function helpOf(way: PlanWay, card: PlanCard): string {
   }
 }
 
+/** The modes that a fresh conversation can carry a plan out in. */
+export type FreshMode = Extract<ModeName, 'edits' | 'ask' | 'rules-only'>;
+export const FRESH_MODES: FreshMode[] = ['edits', 'ask', 'rules-only'];
+
 export interface Choice {
   way: PlanWay;
+  /** For a fresh conversation. */
+  mode: FreshMode;
   /** Places of the wishes that are granted. */
   granted: number[];
   compact: boolean;
@@ -55,6 +62,13 @@ export interface Choice {
   feedback: string;
   /** The plan as it was changed here; none if it was not. */
   edited: string | null;
+  /** What goes along with what is said. */
+  pictures: Picture[];
+}
+
+/** Whether something is said about the plan. */
+function says(choice: Choice): boolean {
+  return choice.comments.length > 0 || choice.feedback.trim() !== '' || choice.edited !== null || choice.pictures.length > 0;
 }
 
 /** Whether a way can grant what the plan wishes for. */
@@ -66,16 +80,14 @@ export function grants(choice: Pick<Choice, 'way' | 'compact'>): boolean {
 export function missing(choice: Choice, hasText: boolean): string | null {
   if (choice.edited !== null && choice.edited.trim() === '') return 'The changed plan is empty.';
   if (choice.way !== 'keep-planning' || !hasText) return null;
-  const said = choice.comments.length > 0 || choice.feedback.trim() !== '' || choice.edited !== null;
-  return said ? null : 'Say what shall be different: comment on a line, write below, or edit the plan.';
+  return says(choice) ? null : 'Say what shall be different: comment on a line, write below, or edit the plan.';
 }
 
 /** What is sent. */
 export function decisionOf(choice: Choice, hasText: boolean): Decide {
   const feedback = choice.feedback.trim();
-  const says = choice.comments.length > 0 || feedback !== '' || choice.edited !== null;
   // Without a plan there is nothing to say something about: a plain no tells the agent to write one.
-  if (choice.way === 'keep-planning' && !hasText && !says) return { decision: 'deny', interrupt: false };
+  if (choice.way === 'keep-planning' && !hasText && !says(choice)) return { decision: 'deny', interrupt: false };
   return {
     decision: 'plan',
     choice: choice.way,
@@ -84,6 +96,8 @@ export function decisionOf(choice: Choice, hasText: boolean): Decide {
     comments: choice.comments,
     ...(feedback === '' ? {} : { feedback }),
     ...(choice.edited === null ? {} : { plan: choice.edited }),
+    ...(choice.way === 'clear-context' ? { mode: { mode: choice.mode } } : {}),
+    ...(choice.pictures.length === 0 ? {} : { images: choice.pictures.map(blockOf) }),
   };
 }
 
@@ -93,9 +107,15 @@ export function submitWords(choice: Choice, hasText: boolean): string {
   const first = choice.compact && choice.way !== 'clear-context' ? `Compact, then ${lower(label)}` : label;
   const parts = [first];
   const count = choice.comments.length + (choice.feedback.trim() === '' ? 0 : 1);
-  if (count > 0) parts.push(`send ${count} ${count === 1 ? 'comment' : 'comments'}`);
+  const sent = [counted(count, 'comment'), counted(choice.pictures.length, 'picture')].filter((one) => one !== '');
+  if (sent.length > 0) parts.push(`send ${sent.join(' and ')}`);
   if (choice.edited !== null) parts.push('with your edits');
   return parts.join(', ');
+}
+
+function counted(count: number, what: string): string {
+  if (count === 0) return '';
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
 function lower(label: string): string {

@@ -6,6 +6,8 @@ export interface ModeWords {
   name: ModeName;
   label: string;
   hint: string;
+  /** Why it cannot be chosen. */
+  why?: string;
 }
 
 export const MODES: ModeWords[] = [
@@ -13,7 +15,8 @@ export const MODES: ModeWords[] = [
   { name: 'ask', label: 'Ask each time', hint: 'Asks before each act no rule covers.' },
   { name: 'edits', label: 'Accept edits', hint: 'Writes files here. Commands ask.' },
   { name: 'hands-off', label: 'Hands-off until…', hint: 'Asks nothing till a time you set.' },
-  { name: 'rules-only', label: 'Only by rule', hint: 'What no rule allows is denied.' },
+  { name: 'rules-only', label: 'Only what rules allow', hint: 'The rest is denied. Nobody is asked.' },
+  { name: 'auto', label: 'Let Claude judge', hint: 'Decides by itself.', why: 'Not offered: every call is decided by a rule or a person.' },
 ];
 
 export const modeLabel = (name: ModeName): string => MODES.find((one) => one.name === name)?.label ?? name;

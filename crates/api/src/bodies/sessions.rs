@@ -25,7 +25,13 @@ pub enum ModeName {
     HandsOff,
     /// What no rule allows is refused; nobody is asked.
     RulesOnly,
+    /// Claude judges by itself. Has a name, so that its refusal has a reason: it is not offered.
+    Auto,
 }
+
+/// Why Claude does not judge by itself here.
+const NO_AUTO: &str = "`auto` is not offered: in it Claude lets calls run by itself, and here every call is decided by a \
+                       rule or a person; choose `ask`, `edits` or `hands-off`";
 
 /// Another mode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -42,27 +48,19 @@ impl ModeBody {
     /// The mode it names.
     ///
     /// # Errors
-    /// Hands-off without an end, and an end without hands-off.
+    /// Hands-off without an end, an end without hands-off, and what is not offered.
     pub fn mode(&self) -> Result<Mode, ControlError> {
         match (self.mode, self.until) {
+            (ModeName::Auto, _) => Err(ControlError::invalid(NO_AUTO)),
             (ModeName::HandsOff, Some(until)) => Ok(Mode::HandsOff { until }),
             (ModeName::HandsOff, None) => Err(ControlError::invalid(
                 "hands-off needs an end: say `until`, in microseconds of Unix time",
             )),
             (_, Some(_)) => Err(ControlError::invalid("only hands-off has an end")),
-            (name, None) => Ok(name.plain()),
-        }
-    }
-}
-
-impl ModeName {
-    /// The mode of this name; hands-off, which needs an end, is to ask.
-    pub fn plain(self) -> Mode {
-        match self {
-            Self::Plan => Mode::Plan,
-            Self::Ask | Self::HandsOff => Mode::Ask,
-            Self::Edits => Mode::Edits,
-            Self::RulesOnly => Mode::RulesOnly,
+            (ModeName::Plan, None) => Ok(Mode::Plan),
+            (ModeName::Ask, None) => Ok(Mode::Ask),
+            (ModeName::Edits, None) => Ok(Mode::Edits),
+            (ModeName::RulesOnly, None) => Ok(Mode::RulesOnly),
         }
     }
 }
@@ -93,9 +91,12 @@ pub struct StartBody {
     /// The model; the CLI's own choice without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The mode; to ask without one. Hands-off is set afterwards, with its end.
+    /// The mode; to ask without one. Hands-off needs a first message and an end, and holds for the first agent alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ModeName>,
+    /// For hands-off: when it ends, in microseconds of Unix time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<u64>,
     /// Variables for the agent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
@@ -117,6 +118,20 @@ pub struct StartBody {
     /// A worktree of its own on a branch of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree: Option<NewWorktree>,
+}
+
+impl StartBody {
+    /// The mode it names, if it does.
+    ///
+    /// # Errors
+    /// As [`ModeBody::mode`].
+    pub fn mode(&self) -> Result<Option<Mode>, ControlError> {
+        match (self.mode, self.until) {
+            (Some(mode), until) => ModeBody { mode, until }.mode().map(Some),
+            (None, None) => Ok(None),
+            (None, Some(_)) => Err(ControlError::invalid("only hands-off has an end")),
+        }
+    }
 }
 
 /// A message.
@@ -243,6 +258,25 @@ mod tests {
         assert!(body(r#"{"mode":"plan","until":5}"#).is_err());
         assert_eq!(body(r#"{"mode":"edits"}"#), Ok(Mode::Edits));
         assert!(serde_json::from_str::<ModeBody>(r#"{"mode":"bypass"}"#).is_err());
+        let auto = body(r#"{"mode":"auto"}"#).unwrap_err().to_string();
+        assert!(auto.contains("decided by a rule or a person"), "{auto}");
+    }
+
+    #[test]
+    fn a_session_begins_in_the_mode_that_is_named() {
+        let body = |text: &str| serde_json::from_str::<StartBody>(text).unwrap().mode();
+        assert_eq!(body("{}"), Ok(None));
+        assert_eq!(body(r#"{"mode":"rules-only"}"#), Ok(Some(Mode::RulesOnly)));
+        let timed = body(r#"{"mode":"hands-off","until":5}"#);
+        assert_eq!(timed, Ok(Some(Mode::HandsOff { until: 5 })));
+        for bad in [
+            r#"{"mode":"hands-off"}"#,
+            r#"{"mode":"ask","until":5}"#,
+            r#"{"until":5}"#,
+            r#"{"mode":"auto"}"#,
+        ] {
+            assert!(body(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

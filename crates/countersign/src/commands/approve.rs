@@ -23,10 +23,10 @@ pub(crate) struct Arguments {
     /// How long the rule holds, such as 2h or 7d
     #[arg(long = "for", value_name = "TIME", requires = "always")]
     long: Option<Long>,
-    /// All open questions of the same session about the same tool
+    /// All open questions of the same session about the same tool, but for those that cannot be undone
     #[arg(long)]
     alike: bool,
-    /// Do not ask again
+    /// Do not ask again, also not about what cannot be undone
     #[arg(short, long)]
     yes: bool,
     /// The digest of what you have seen; what is asked by now is not decided if it is another
@@ -70,15 +70,22 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             true => decide::others(&remote, &view).await?,
             false => Vec::new(),
         };
+        // What cannot be undone is looked at one by one.
+        let (others, harmful): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|one| one.destroys().is_none());
         if decide::is_open(&view) && !yes {
             decide::show(&remote, &view)?;
             let rows = others
                 .iter()
                 .map(|one| question::headline(one).after("also ", Tone::Dim));
+            let left = harmful
+                .iter()
+                .map(|one| question::headline(one).after("not this one: ", Tone::Dim));
             if !remote.json {
-                remote.paper.print(&rows.collect::<Vec<_>>())?;
+                remote.paper.print(&rows.chain(left).collect::<Vec<_>>())?;
             }
             decide::confirm(&remote, &asked(others.len(), &always), yes)?;
+            decide::confirm_harm(&view, yes)?;
         }
         let remember = (!always.is_empty()).then(|| Remember {
             rules: always,

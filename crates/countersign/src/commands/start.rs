@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use countersign_api::bodies::{ModeBody, ModeName, StartBody};
+use countersign_api::bodies::StartBody;
 use countersign_api::control::session::NewWorktree;
 use countersign_api::control::{Did, SessionId};
 
@@ -42,7 +42,6 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
-    let mode = arguments.mode;
     let (reach, body) = body(arguments)?;
     remote::with(reach, |remote| async move {
         let body = StartBody {
@@ -55,23 +54,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         let Did::Session { session } = receipt.did else {
             return Err(Failure::Other("the server began something else".to_owned()));
         };
-        if let Mode::HandsOff(long) = mode {
-            hands_off(&remote, session, Long(long)).await?;
-        }
         let short = names::short(session);
         let words = format!("{short} begins. `countersign logs -f {short}` shows it.");
         remote.receipt(&receipt, words)
     })
-}
-
-/// Hands-off has an end, so it is set once the session is there.
-async fn hands_off(remote: &remote::Remote, session: SessionId, long: Long) -> Result<(), Failure> {
-    let body = ModeBody {
-        mode: ModeName::HandsOff,
-        until: Some(moment(words::now(), long)),
-    };
-    remote.client.set_mode(session, &body).await?;
-    Ok(())
 }
 
 fn body(arguments: Arguments) -> anyhow::Result<(Reach, StartBody)> {
@@ -97,6 +83,10 @@ fn body(arguments: Arguments) -> anyhow::Result<(Reach, StartBody)> {
         name: arguments.name,
         model: arguments.model,
         mode: Some(super::mode::name(arguments.mode)),
+        until: match arguments.mode {
+            Mode::HandsOff(long) => Some(moment(words::now(), Long(long))),
+            _ => None,
+        },
         budget_usd: arguments.budget,
         worktree,
         add_dirs: add_dirs?,

@@ -19,6 +19,12 @@ pub(crate) fn yes(question: &str) -> Result<bool, Failure> {
     Ok(matches!(said.as_str(), "y" | "yes"))
 }
 
+/// `Do it? Type yes:` For what a single key is too little.
+pub(crate) fn whole_yes(question: &str) -> Result<bool, Failure> {
+    let said = line(&format!("{question} Type yes: "))?;
+    Ok(said.is_some_and(|said| said.eq_ignore_ascii_case("yes")))
+}
+
 /// A line of text; none at the end of input.
 pub(crate) fn line(prompt: &str) -> Result<Option<String>, Failure> {
     let mut err = io::stderr().lock();

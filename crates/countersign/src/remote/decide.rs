@@ -1,13 +1,15 @@
 //! A decision: what was shown, what is said, what came of it.
 //!
 //! Owns the way of every decision of the terminal. Invariants: the digest that is sent is that of what was shown; a yes is
-//! asked for unless the person has said so beforehand; where nobody can say yes, nothing is decided.
+//! asked for unless the person has said so beforehand, and a second one for what cannot be undone; where nobody can say yes,
+//! nothing is decided.
 
 use countersign_api::bodies::{DecideAlikeBody, DecideBody};
 use countersign_api::control::approval::Life;
 use countersign_api::control::{ApprovalFilter, ApprovalView, Decide, Did, Digest};
 
 use super::{Done, Failure, Remote, ask, names, question, words};
+use crate::show::text;
 use crate::term::style::Line;
 
 /// The question that is meant, as it stands now, and only if it is still to be decided.
@@ -45,6 +47,18 @@ pub(crate) fn confirm(remote: &Remote, words: &str, is_said: bool) -> Result<(),
         return Err(Failure::NotSaid(why.to_owned()));
     }
     match ask::yes(words)? {
+        true => Ok(()),
+        false => Err(Failure::NotSaid("nothing was decided".to_owned())),
+    }
+}
+
+/// Asks a second time where what is allowed cannot be undone, unless it was said beforehand.
+pub(crate) fn confirm_harm(view: &ApprovalView, is_said: bool) -> Result<(), Failure> {
+    let Some(does) = view.destroys().filter(|_| !is_said) else {
+        return Ok(());
+    };
+    let does = text::one_row(does, 300);
+    match ask::whole_yes(&format!("It {does}, which cannot be undone."))? {
         true => Ok(()),
         false => Err(Failure::NotSaid("nothing was decided".to_owned())),
     }

@@ -27,8 +27,25 @@ pub(crate) fn headline(view: &ApprovalView) -> Line {
         ),
         Kind::Dialog => Line::of("a dialog", Tone::Strong)
             .add(format!("  {}", text::one_row(&view.tool, 60)), Tone::Plain),
-        _ => call::headline(&view.tool, &view.input, cwd),
+        _ => {
+            let line = call::headline(&view.tool, &view.input, cwd);
+            match view.destroys() {
+                Some(_) => line.add("  cannot be undone", Tone::Bad),
+                None => line,
+            }
+        }
     }
+}
+
+/// What a call would destroy, or that nobody can tell.
+fn harm(view: &ApprovalView) -> Option<Line> {
+    let harm = view.harm.as_ref()?;
+    let says = text::one_row(&harm.says, 300);
+    let line = match view.destroys() {
+        Some(_) => Line::of(format!("cannot be undone: it {says}"), Tone::Bad),
+        None => Line::of(format!("cannot be read: {says}"), Tone::Dim),
+    };
+    Some(line.after(gutter::NOTICE, Tone::Dim))
 }
 
 fn first_question(input: &Value) -> String {
@@ -64,6 +81,7 @@ pub(crate) fn full(view: &ApprovalView, now: u64, width: usize) -> Vec<Line> {
             text::one_row(remark, 400)
         )));
     }
+    lines.extend(harm(view));
     if view.needs_restart {
         lines.push(ours(
             "the agent that asked has gone: a decision starts one again".into(),
@@ -257,6 +275,24 @@ mod tests {
             ways.clone().count() >= 3 && ways.clone().all(|row| ours(&row)),
             "{rows:#?}"
         );
+    }
+
+    #[test]
+    fn what_cannot_be_undone_or_read_says_so() {
+        let mut view = asked("tool", "Bash", json!({"command": "rm -rf dist"}));
+        let has = |view: &ApprovalView, words: &str| {
+            let rows = texts(view);
+            rows.iter().any(|row| row.contains(words))
+        };
+        assert!(!has(&view, "cannot be"));
+        view.harm = serde_json::from_value(json!({"kind": "destructive", "says": "removes files"}))
+            .unwrap();
+        assert!(has(&view, "cannot be undone: it removes files"));
+        assert!(headline(&view).text().ends_with("cannot be undone"));
+        view.harm =
+            serde_json::from_value(json!({"kind": "unread", "says": "`x` runs code"})).unwrap();
+        assert!(has(&view, "cannot be read: `x` runs code"));
+        assert!(!headline(&view).text().contains("undone"));
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use countersign_client::{Decision, PermissionMode, PermissionRequest, Subject};
 use countersign_policy::{
-    Call, Disk, Effect, Origin, Place, Policy, Profile, RealDisk, Rule, RuleError, Scope, Verdict,
-    suggest,
+    Call, Disk, Effect, Harm, Origin, Place, Policy, Profile, RealDisk, Rule, RuleError, Scope,
+    Verdict, harm, suggest,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -79,6 +79,8 @@ pub(crate) struct Brief {
     pub(crate) suggestions: Vec<Vec<String>>,
     /// Whether editing files from now on would have allowed it.
     pub(crate) edits_would_do: bool,
+    /// What it would destroy.
+    pub(crate) harm: Harm,
     /// The record, to be completed.
     pub(crate) entry: Entry,
 }
@@ -151,6 +153,7 @@ impl Desk {
         let brief = Brief {
             suggestions: suggest(&self.policy, &call, &place, now),
             edits_would_do: edits.decide(&call, &place, now).effect == Effect::Allow,
+            harm: harm(&call, &place),
             verdict,
             entry,
         };

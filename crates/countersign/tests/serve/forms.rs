@@ -87,6 +87,32 @@ turn
     until_shown(&browser, &session, "Agreed.");
 }
 
+#[test]
+fn what_cannot_be_undone_is_allowed_only_with_a_tick() {
+    let scenario = "\
+turn
+  tool Bash {\"command\":\"rm -rf dist\",\"description\":\"Remove what was built\"}
+  say \"Gone.\"
+";
+    let stage = Stage::new();
+    std::fs::create_dir(stage.project().join("dist")).unwrap();
+    let (_daemon, browser, session) = started(&stage, scenario);
+    let page = until_shown(&browser, &session, "class=\"asks\"");
+    assert!(
+        page.body.contains("Cannot be undone: it removes files."),
+        "{}",
+        page.body
+    );
+    assert!(!page.body.contains("name=\"remember\""), "{}", page.body);
+    let plain = press(&browser, &page, &[("decision", "allow")]);
+    assert_eq!(plain.status, 422, "{plain:?}");
+    assert!(stage.project().join("dist").exists());
+    let ticked = press(&browser, &page, &[("decision", "allow"), ("sure", "yes")]);
+    assert_eq!(ticked.status, 303, "{ticked:?}");
+    until_shown(&browser, &session, "Gone.");
+    assert!(!stage.project().join("dist").exists());
+}
+
 const SCHEMA: &str = "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"age\":{\"type\":\"integer\"}},\"required\":[\"name\"]}";
 
 #[test]

@@ -72,6 +72,41 @@ fn a_call_is_shown_and_runs_after_a_yes() {
 }
 
 #[test]
+fn what_cannot_be_undone_says_so_and_is_no_part_of_a_bulk() {
+    let scenario = "\
+turn always
+  ask Bash {\"command\":\"touch one\"} as one nowait
+  ask Bash {\"command\":\"rm -rf dist\"} as two nowait
+  ask Bash {\"command\":\"touch two\"} as three
+";
+    let stage = Stage::playing(scenario);
+    stage.start("go");
+    let open = until("three questions", || {
+        let open = stage.json(&["inbox"]);
+        match open.as_array().unwrap().len() {
+            3 => Ok(open),
+            _ => Err(format!("{open:#}")),
+        }
+    });
+    let of = |command: &str| {
+        let open = open.as_array().unwrap().iter();
+        let mut found = open.filter(|one| one["input"]["command"] == command);
+        found.next().unwrap().clone()
+    };
+    assert_eq!(of("touch one")["harm"], json!(null));
+    let harm = json!({"kind": "destructive", "says": "removes files", "parts": ["rm -rf dist"]});
+    assert_eq!(of("rm -rf dist")["harm"], harm);
+    let shown = stage.ok(&["inbox"]);
+    assert_eq!(shown.matches("cannot be undone").count(), 1, "{shown}");
+    let receipt = stage.json(&["approve", "-y", id(&of("touch one")), "--alike"]);
+    let decided = receipt["did"]["approvals"].as_array().unwrap().len();
+    assert_eq!(decided, 2, "{receipt:#}");
+    let left = stage.json(&["inbox"]);
+    assert_eq!(left[0]["input"]["command"], "rm -rf dist", "{left:#}");
+    assert_eq!(left.as_array().unwrap().len(), 1, "{left:#}");
+}
+
+#[test]
 fn a_second_decision_is_told_the_first() {
     let stage = Stage::playing(TOUCHES);
     let session = stage.start("go");

@@ -5,6 +5,7 @@ use crate::{on_both, picture};
 
 on_both!(
     a_yes_runs_it,
+    what_cannot_be_undone_is_asked_twice,
     a_no_is_read_by_the_agent,
     a_no_that_stops_ends_the_turn,
     a_rule_for_the_session_is_asked_once,
@@ -47,6 +48,38 @@ fn a_yes_runs_it(which: Which, size: Size) {
     picture!(stage, "approval-yes", size);
     stage.keys(&["C-d"]);
     assert_eq!(stage.ended(), 0);
+}
+
+fn what_cannot_be_undone_is_asked_twice(which: Which, size: Size) {
+    const REMOVES: &str = r#"
+reply
+  tool Bash {"command":"rm list.txt","description":"Remove the list"}
+reply
+  say "It is gone."
+"#;
+    let files = &[("list.txt", "one\n")];
+    let Some(stage) = (Set {
+        model: REMOVES,
+        files,
+        ..set(which, size)
+    })
+    .open() else {
+        return;
+    };
+    stage.asked("rm list.txt");
+    stage.see("Cannot be undone: it removes files.");
+    assert!(!stage.screen().contains("Always"), "{}", stage.screen());
+    stage.keys(&["y"]);
+    stage.see("Allow it all the same?");
+    // The key of the first answer says nothing here, and the first choice is the way back.
+    stage.keys(&["y", "Enter"]);
+    stage.see("Yes, this once");
+    assert!(stage.path("list.txt").exists());
+    stage.keys(&["y"]);
+    stage.see("Allow it all the same?");
+    stage.keys(&["r"]);
+    stage.see("It is gone.");
+    assert!(!stage.path("list.txt").exists());
 }
 
 fn a_no_is_read_by_the_agent(which: Which, size: Size) {

@@ -1,7 +1,8 @@
 //! From a question of an agent and a person's decision to the answer, with everything that must happen beside it.
 //!
-//! Owns what a question is ([`Asked`]), who asks it ([`Family`]), what may be chosen ([`offers`]), what a decision comes to
-//! ([`decide`]) and the life of an approval ([`step`]). Pure: no clock, no disk, no wire; ids are derived. Invariants: what
+//! Owns what a question is ([`Asked`]), who asks it ([`Family`]), what may be chosen ([`offers`]), what it would destroy
+//! ([`harm()`]), what a decision comes to ([`decide`]) and the life of an approval ([`step`]). Pure but for the harm, which asks the disk: no clock, no wire; ids are
+//! derived. Invariants: what
 //! does not fit the question is refused before anything is sent; a mode or a folder never rides along with *always*;
 //! nothing here ever asks the CLI for a bypass.
 
@@ -14,6 +15,7 @@ mod dialog;
 mod evidence;
 mod family;
 mod forms;
+mod harm;
 mod life;
 mod offers;
 
@@ -27,5 +29,6 @@ pub use decide::{decide, expired};
 pub use dialog::{DIALOG_KINDS, choices};
 pub use evidence::{Evidence, evidence};
 pub use family::Family;
+pub use harm::{Facts, harm};
 pub use life::{Event, Refusal, Stage, step};
 pub use offers::{offers, with_edits};

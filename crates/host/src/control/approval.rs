@@ -170,6 +170,30 @@ pub enum OfferKind {
     Directories,
 }
 
+/// What a call would destroy, or that nobody can tell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Harm {
+    /// How sure that is.
+    pub kind: HarmKind,
+    /// For [`HarmKind::Destructive`]: what it does, in words that follow "it": `removes files`. For [`HarmKind::Unread`]: why it
+    /// cannot be read.
+    pub says: String,
+    /// The commands or files that do it, as they stand in the call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<String>,
+}
+
+/// How sure a harm is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum HarmKind {
+    /// It takes away what no undo brings back: to allow it wants a second gesture.
+    Destructive,
+    /// Some of it cannot be read, so it may do anything.
+    Unread,
+}
+
 /// An approval as a client sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ApprovalView {
@@ -204,6 +228,9 @@ pub struct ApprovalView {
     pub reason: String,
     /// What the CLI says about it, where it says anything.
     pub remark: Option<String>,
+    /// For a call whose answer is not with the agent yet: what it would destroy, as far as that can be read from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harm: Option<Harm>,
     /// What may be chosen beside yes and no.
     pub offers: Vec<Offer>,
     /// When it is denied by itself, where that is switched on.
@@ -215,6 +242,14 @@ pub struct ApprovalView {
     /// For a plan that waits: its text, what it wishes for, and the ways on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<Card>,
+}
+
+impl ApprovalView {
+    /// What it would destroy, in words that follow "it"; none where nothing is known of that.
+    pub fn destroys(&self) -> Option<&str> {
+        let harm = self.harm.as_ref()?;
+        (harm.kind == HarmKind::Destructive).then_some(harm.says.as_str())
+    }
 }
 
 /// A decision of a person.

@@ -24,7 +24,7 @@ use super::kept::{KeptRule, moment};
 use super::plan_files::PlanFiles;
 use super::ruling::{Because, Ruling};
 use super::time_box::TimeBox;
-use crate::control::Mode;
+use crate::control::{ControlError, Mode};
 
 /// The desk of one session and one agent.
 #[derive(Debug)]
@@ -66,6 +66,20 @@ impl Withheld {
 impl Desk {
     /// Hands-off lasts so long at most.
     pub const LONGEST_HANDS_OFF: Duration = super::time_box::LONGEST;
+
+    /// Whether hands-off may end then.
+    ///
+    /// # Errors
+    /// When it would be over already, or last too long.
+    pub fn check_until(until: u64, now: u64) -> Result<(), ControlError> {
+        let longest = Self::LONGEST_HANDS_OFF.as_micros() as u64;
+        match until > now && until - now <= longest {
+            true => Ok(()),
+            false => Err(ControlError::invalid(
+                "hands-off must end within a day from now",
+            )),
+        }
+    }
 
     /// Opens the desk of a session. `mode` is the one in force for this very agent: for one that is about to be started
     /// it is [`Mode::for_next_agent`].

@@ -2,8 +2,10 @@
 //!
 //! Owns the two ways from a row to a view. Reads, changes nothing.
 
-use crate::approval::{Agent, Asked, Marks};
-use crate::control::approval::{Card, Kind, Life};
+use std::path::PathBuf;
+
+use crate::approval::{self, Agent, Asked, Facts, Marks};
+use crate::control::approval::{Card, Harm, Kind, Life};
 use crate::control::{ApprovalView, SessionView};
 use crate::live::Context;
 use crate::store::sessions::{Listed, SessionRow};
@@ -56,6 +58,7 @@ pub(super) fn approval_view(
     let session = sessions::get(it, row.session)?;
     let is_live = session.live && session.generation == row.generation;
     let plan = card(it, &row, &session, is_live)?;
+    let harm = harm(&row, &session);
     Ok(ApprovalView {
         id: row.id,
         session: row.session,
@@ -73,10 +76,29 @@ pub(super) fn approval_view(
         path: row.path,
         reason: row.reason,
         remark: row.remark,
+        harm,
         offers: row.offers,
         expires: row.expires,
         decided: row.decided,
         plan,
+    })
+}
+
+/// What a call would destroy, until the answer is with the agent.
+fn harm(row: &approvals::ApprovalRow, session: &SessionRow) -> Option<Harm> {
+    if row.kind != Kind::Tool || !matches!(row.life, Life::Open | Life::Decided) {
+        return None;
+    }
+    let home = session.setup.env.get("HOME").map(PathBuf::from);
+    let home = home.or_else(|| std::env::var_os("HOME").map(PathBuf::from));
+    approval::harm(&Facts {
+        tool: &row.tool,
+        input: &row.input,
+        reason: &row.reason,
+        remark: row.remark.as_deref(),
+        cwd: &session.cwd,
+        add_dirs: &session.setup.add_dirs,
+        home: home.as_deref(),
     })
 }
 

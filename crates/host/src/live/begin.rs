@@ -161,7 +161,11 @@ impl Actor {
         let conversation = self.conversation(begin).await?;
         // The state that is stored with the start knows all that was read so far.
         self.store(now()).await;
-        let mode = self.row.mode.for_next_agent();
+        let mode = match generation {
+            // Chosen at the start, for this very agent.
+            1 => self.row.mode,
+            _ => self.row.mode.for_next_agent(),
+        };
         self.row.mode = mode;
         self.row.generation = generation;
         self.row.live = true;

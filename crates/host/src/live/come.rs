@@ -49,7 +49,7 @@ impl Actor {
             .read(move |it| Ok((sessions::get(it, id)?, approvals::unsettled(it, id)?)))
             .await?;
         // It is the host that answers then, and that one has ended.
-        row.mode = row.mode.for_next_agent();
+        row.mode = row.resting_mode();
         let timing = inner.timing();
         let Kept {
             mut core,

@@ -145,7 +145,7 @@ impl Actor {
         row.cursor = self.projection.cursor();
         row.state = core.state();
         if !core.has_agent() {
-            row.mode = row.mode.for_next_agent();
+            row.mode = row.resting_mode();
         }
         row.reason = core.reason();
         row.since = core.since();

@@ -289,12 +289,7 @@ impl Actor {
 
     /// Hands-off is given to the agent that is there, and for a time.
     fn check_hands_off(&self, until: u64) -> Result<()> {
-        let at = now();
-        if until <= at || until - at > Desk::LONGEST_HANDS_OFF.as_micros() as u64 {
-            return Err(ControlError::invalid(
-                "hands-off must end within a day from now",
-            ));
-        }
+        Desk::check_until(until, now())?;
         // The journal may say already that the agent has ended, before its connection does.
         match self.agent.is_some() && self.core.has_agent() {
             true => Ok(()),

@@ -43,6 +43,8 @@ impl Mask {
     /// What is told of a question.
     pub(crate) fn question(&self, asked: &mut ApprovalView) {
         self.text(&mut asked.tool);
+        // Made of the input, of which no more is told than the mask leaves.
+        asked.harm = None;
         if let Some(mask) = &self.0 {
             let masked = mask(&asked.input.to_string());
             asked.input = serde_json::from_str(&masked).unwrap_or(Value::Null);

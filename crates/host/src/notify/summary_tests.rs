@@ -23,6 +23,7 @@ fn asked(kind: Kind, tool: &str, input: Value) -> ApprovalView {
         path: Vec::new(),
         reason: "no rule allows it".to_owned(),
         remark: None,
+        harm: None,
         offers: Vec::new(),
         expires: None,
         decided: None,

@@ -104,6 +104,15 @@ impl SessionRow {
         }
     }
 
+    /// The mode while no agent is there. Hands-off that was chosen at the start waits for the first one; what was given to
+    /// one that has gone is over.
+    pub(crate) fn resting_mode(&self) -> Mode {
+        match self.generation {
+            0 => self.mode,
+            _ => self.mode.for_next_agent(),
+        }
+    }
+
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             id: row.get("id")?,

@@ -5,8 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use countersign_host::control::approval::{OfferKind, Remember, Scope};
 use countersign_host::control::session::Setup;
 use countersign_host::control::{
-    ApprovalFilter, ApprovalView, Command, Control, ControlError, Decide, Message, Mode, SessionId,
-    SessionView,
+    ApprovalFilter, ApprovalView, Command, Control, ControlError, Decide, Message, Mode,
+    NewSession, SessionId, SessionView,
 };
 
 use crate::heard::Heard;
@@ -163,6 +163,49 @@ async fn hands_off_ends_by_itself() {
         .await;
     assert!(now() >= until, "{view:?}");
     send(&stage, id, "two").await;
+    stage.open_approvals(id, 1).await;
+    assert!(!stage.project().join("two").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_begins_hands_off_and_its_next_agent_asks() {
+    let stage = Stage::new(ACTS).await;
+    let until = now() + 3_600_000_000;
+    let setup = |mode| Setup {
+        mode,
+        ..Setup::default()
+    };
+    for bad in [0, now(), u64::MAX] {
+        let new = NewSession {
+            id: SessionId::fresh(),
+            prompt: Some(Message::text("one")),
+            cwd: stage.project(),
+            setup: setup(Mode::HandsOff { until: bad }),
+            worktree: None,
+        };
+        let start = Command::Start(Box::new(new));
+        let refused = stage.host().execute(Stage::cmd(), start).await;
+        assert!(
+            matches!(refused, Err(ControlError::Invalid { .. })),
+            "{bad}: {refused:?}"
+        );
+    }
+    let mode = Mode::HandsOff { until };
+    let id = stage.start_with("one", setup(mode)).await;
+    let view = done(&stage, id).await;
+    assert_eq!(view.mode, mode);
+    assert!(stage.project().join("one").exists());
+    stage.execute(Command::Stop { session: id }).await;
+    let stopped = |view: &SessionView| view.state.name() == "stopped";
+    let view = stage.until_seen(id, "stopped", stopped).await;
+    assert_eq!(view.mode, Mode::Ask);
+    let message = Some(Message::text("two"));
+    stage
+        .execute(Command::Resume {
+            session: id,
+            message,
+        })
+        .await;
     stage.open_approvals(id, 1).await;
     assert!(!stage.project().join("two").exists());
 }

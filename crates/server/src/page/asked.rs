@@ -37,6 +37,7 @@ pub(super) fn card(html: &mut Html, asked: &ApprovalView, now: u64, redactor: &R
             .text(&redactor.line(remark))
             .raw("</p>");
     }
+    harm(html, asked, redactor);
     let plan = asked.plan.as_ref().and_then(|plan| plan.text.as_deref());
     match (asked.kind, plan) {
         (Kind::Plan, Some(text)) => pre(html, &redactor.line(text)),
@@ -57,6 +58,20 @@ pub(super) fn card(html: &mut Html, asked: &ApprovalView, now: u64, redactor: &R
         _ => form_of_server(html),
     }
     html.raw("</form></article>");
+}
+
+/// What a call would destroy, or that nobody can tell.
+fn harm(html: &mut Html, asked: &ApprovalView, redactor: &Redactor) {
+    let Some(harm) = &asked.harm else { return };
+    let words = match asked.destroys() {
+        Some(does) => format!("Cannot be undone: it {does}."),
+        None => format!("It cannot be read: {}.", harm.says),
+    };
+    let class = match asked.destroys() {
+        Some(_) => "<p class=\"harm\">",
+        None => "<p class=\"dim\">",
+    };
+    html.raw(class).text(&redactor.line(&words)).raw("</p>");
 }
 
 fn pre(html: &mut Html, text: &str) {
@@ -90,8 +105,10 @@ fn input(html: &mut Html, input: &Value) {
 }
 
 fn call(html: &mut Html, asked: &ApprovalView, redactor: &Redactor) {
+    let is_harmful = asked.destroys().is_some();
     let always = asked.offers.iter().enumerate();
     let always: Vec<_> = always
+        .filter(|_| !is_harmful)
         .filter(|(_, offer)| offer.kind == OfferKind::Always && !offer.rules.is_empty())
         .collect();
     html.raw("<div class=\"row\">");
@@ -107,6 +124,9 @@ fn call(html: &mut Html, asked: &ApprovalView, redactor: &Redactor) {
                 .raw("</option>");
         }
         html.raw("</select></label>");
+    }
+    if is_harmful {
+        html.raw("<label><input type=\"checkbox\" name=\"sure\" value=\"yes\"> I have looked at what it takes away</label>");
     }
     html.raw("<button class=\"yes\" name=\"decision\" value=\"allow\">Allow</button></div>");
     html.raw("<div class=\"row\"><label>What the agent is told if you deny <input type=\"text\" name=\"message\" maxlength=\"10000\"></label>");

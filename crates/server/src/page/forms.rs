@@ -175,6 +175,11 @@ pub(super) async fn decide(
 fn decision(fields: &Fields, asked: &ApprovalView) -> Result<Decide, Refusal> {
     let message = fields.get("message").map(str::to_owned);
     Ok(match fields.need("decision")? {
+        "allow" if asked.destroys().is_some() && fields.get("sure").is_none() => {
+            return Err(invalid(
+                "it cannot be undone: tick that you have looked at it, or deny it",
+            ));
+        }
         "allow" => match Decide::allow() {
             Decide::Allow {
                 updated_input,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
-use countersign_api::bodies::{MessageBlock, ModeName, StartBody};
+use countersign_api::bodies::{MessageBlock, StartBody};
 use countersign_api::control::session::Setup;
 use countersign_api::control::{Command, ControlError, Message, NewSession, Receipt, Template};
 use utoipa_axum::router::OpenApiRouter;
@@ -58,6 +58,7 @@ fn new_session(
     body: StartBody,
     template: Template,
 ) -> Result<NewSession, ControlError> {
+    let mode = body.mode()?.or(template.mode).unwrap_or_default();
     let cwd = match body.cwd.is_empty() {
         true => template.cwd,
         false => Some(PathBuf::from(body.cwd)),
@@ -82,11 +83,7 @@ fn new_session(
     let setup = Setup {
         name: body.name.or(template.name),
         model: body.model.or(template.model),
-        mode: body
-            .mode
-            .map(ModeName::plain)
-            .or(template.mode)
-            .unwrap_or_default(),
+        mode,
         env: body.env,
         budget_usd: body.budget_usd.or(template.budget_usd),
         append_system_prompt: body.append_system_prompt.or(template.append_system_prompt),

@@ -5,16 +5,12 @@ import { bodyOf, type Draft } from './draft';
 
 export const lastDraft = $state<{ value: Partial<Draft> }>({ value: {} });
 
-/** Its id. A hands-off session gets its end right after the start. */
+/** Its id. */
 export async function begin(draft: Draft, then: string[] = []): Promise<string> {
-  const receipt = await take(api.POST('/api/v1/sessions', { body: bodyOf(draft) }));
+  const receipt = await take(api.POST('/api/v1/sessions', { body: bodyOf(draft, Date.now()) }));
   if (receipt.did.did !== 'session') throw new Error('The server began no session.');
   const id = receipt.did.session;
   const params = { path: { id } };
-  if (draft.mode === 'hands-off') {
-    const until = (Date.now() + draft.minutes * 60_000) * 1000;
-    await take(api.PUT('/api/v1/sessions/{id}/mode', { params, body: { mode: 'hands-off', until } }));
-  }
   for (const text of then) {
     await take(api.POST('/api/v1/sessions/{id}/messages', { params, body: { text } }));
   }

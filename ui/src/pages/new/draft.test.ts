@@ -18,9 +18,9 @@ describe('a session that is about to begin', () => {
   });
 
   it('sends only what was chosen', () => {
-    expect(bodyOf(whole)).toEqual({ cwd: '/srv/app', prompt: 'Fix it', mode: 'ask' });
+    expect(bodyOf(whole, 0)).toEqual({ cwd: '/srv/app', prompt: 'Fix it', mode: 'ask' });
     const full = { ...whole, model: 'opus', budget: '5', isWorktree: true, slug: 'fix', name: 'Fix' };
-    expect(bodyOf(full)).toEqual({
+    expect(bodyOf(full, 0)).toEqual({
       cwd: '/srv/app',
       prompt: 'Fix it',
       mode: 'ask',
@@ -31,8 +31,11 @@ describe('a session that is about to begin', () => {
     });
   });
 
-  it('begins a hands-off session by asking, because its end is set afterwards', () => {
-    expect(bodyOf({ ...whole, mode: 'hands-off' }).mode).toBe('ask');
+  it('begins hands-off with an end, in microseconds, and keeps no end in a template', () => {
+    const draft = { ...whole, mode: 'hands-off' as const, minutes: 15 };
+    expect(bodyOf(draft, 1_000)).toMatchObject({ mode: 'hands-off', until: 901_000_000 });
+    expect(bodyOf(whole, 1_000).until).toBeUndefined();
+    expect(toTemplate(draft).mode).toBeUndefined();
   });
 
   it('comes back from a template as it went in', () => {

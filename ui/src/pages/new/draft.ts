@@ -47,13 +47,14 @@ export function problems(draft: Draft): Partial<Record<keyof Draft, string>> {
   return found;
 }
 
-/** What begins it. Hands-off has a time, which is set right after the start; until then it asks. */
-export function bodyOf(draft: Draft): StartBody {
+/** What begins it. Hands-off has an end, counted from now (milliseconds of Unix time). */
+export function bodyOf(draft: Draft, now: number): StartBody {
   const body: StartBody = {
     cwd: draft.cwd.trim(),
     prompt: draft.prompt,
-    mode: draft.mode === 'hands-off' ? 'ask' : draft.mode,
+    mode: draft.mode,
   };
+  if (draft.mode === 'hands-off') body.until = (now + draft.minutes * 60_000) * 1000;
   const budget = readBudget(draft.budget);
   if (budget !== null) body.budget_usd = budget;
   if (draft.model !== '') body.model = draft.model;
@@ -78,9 +79,10 @@ export function fromTemplate(draft: Draft, template: Template): Draft {
 
 /** What is kept of a draft as a template. */
 export function toTemplate(draft: Draft): Template {
-  const { mode, model, prompt, cwd, ...rest } = bodyOf(draft);
+  const { mode, model, prompt, cwd, ...rest } = bodyOf(draft, 0);
   const template: Template = { cwd: cwd ?? null, prompt: prompt ?? null };
-  if (mode && mode !== 'hands-off') template.mode = { mode };
+  // An end that was counted from one day is over on the next.
+  if (mode && mode !== 'hands-off' && mode !== 'auto') template.mode = { mode };
   if (model) template.model = model;
   if (rest.budget_usd) template.budget_usd = rest.budget_usd;
   if (rest.worktree) template.worktree = rest.worktree;

@@ -1,11 +1,13 @@
 //! May this call run? Yes, always, no, no and stop, or with another input.
 //!
 //! Owns the menus of an approval. What *always* can mean is worded by policy; nothing wider is offered. The choice that
-//! the cursor stands on first never lets anything run that the CLI would rather not see run.
+//! the cursor stands on first never lets anything run that the CLI would rather not see run, or that cannot be undone: that
+//! is asked twice, and never kept as a rule from here.
 
 use std::cell::Cell;
 use std::path::PathBuf;
 
+use countersign_policy::Harm;
 use serde_json::Value;
 
 use super::{Allow, Choice, Dialog, Reach, Remember, Step};
@@ -35,6 +37,7 @@ pub(crate) struct Approval {
 #[derive(Debug, Clone)]
 enum Stage {
     First,
+    Sure,
     Rule,
     Reach(Vec<String>),
 }
@@ -81,7 +84,14 @@ impl Approval {
             .map(|text| text.trim().to_owned())
             .filter(|text| !text.is_empty());
         match offer {
-            Offer::Yes => Step::Done(Choice::Allow(Allow::default())),
+            Offer::Yes => match destroys(&self.brief) {
+                Some(does) => {
+                    self.stage = Stage::Sure;
+                    self.menu = sure_menu(&does);
+                    Step::Going
+                }
+                None => Step::Done(Choice::Allow(Allow::default())),
+            },
             Offer::AcceptEdits => Step::Done(Choice::Allow(Allow {
                 accept_edits: true,
                 ..Allow::default()
@@ -133,6 +143,10 @@ impl Approval {
                 Some(offer) => self.picked_first(offer, text),
                 None => Step::Going,
             },
+            Stage::Sure => match index {
+                0 => self.back(),
+                _ => Step::Done(Choice::Allow(Allow::default())),
+            },
             Stage::Rule => self.picked_rule(index, text),
             Stage::Reach(rules) => {
                 let reach = [Reach::Session, Reach::Repository, Reach::Everywhere]
@@ -170,6 +184,7 @@ impl Dialog for Approval {
         );
         let reason = Line::of(&self.brief.verdict.reason.text, Tone::Dim);
         lines.push(reason.after("  ", Tone::Plain));
+        lines.extend(harm_line(&self.brief.harm).map(|line| line.after("  ", Tone::Plain)));
         let rows = lines.iter().map(|line| line.rows(width).len()).sum();
         self.height.set(rows);
         lines
@@ -234,13 +249,14 @@ fn item(label: &str, key: char) -> Item {
 
 fn first_menu(brief: &Brief, note: Option<Line>) -> (Menu, Vec<Offer>) {
     let mut items = vec![(item("Yes, this once", 'y'), Offer::Yes)];
-    if brief.edits_would_do {
+    let is_harmful = destroys(brief).is_some();
+    if brief.edits_would_do && !is_harmful {
         items.push((
             item("Yes, and accept edits in this folder from now on", 't'),
             Offer::AcceptEdits,
         ));
     }
-    if !brief.suggestions.is_empty() {
+    if !brief.suggestions.is_empty() && !is_harmful {
         items.push((item("Always …", 'a'), Offer::Always));
     }
     let no = Item {
@@ -250,7 +266,7 @@ fn first_menu(brief: &Brief, note: Option<Line>) -> (Menu, Vec<Offer>) {
     items.push((no, Offer::No));
     items.push((item("No, and stop the turn", 's'), Offer::NoAndStop));
     items.push((item("Edit the input in $EDITOR", 'e'), Offer::Edit));
-    let starts_at_yes = brief.verdict.may_be_waved_through;
+    let starts_at_yes = brief.verdict.may_be_waved_through && !is_harmful;
     let first_no = items
         .iter()
         .position(|(_, offer)| *offer == Offer::No)
@@ -262,6 +278,32 @@ fn first_menu(brief: &Brief, note: Option<Line>) -> (Menu, Vec<Offer>) {
         true => (menu, offered),
         false => (menu.at(first_no), offered),
     }
+}
+
+/// What a call would destroy, in words that follow "it".
+fn destroys(brief: &Brief) -> Option<String> {
+    match &brief.harm {
+        Harm::Destructive { does, .. } => Some(does.join(" and ")),
+        Harm::None | Harm::Unread { .. } => None,
+    }
+}
+
+fn harm_line(harm: &Harm) -> Option<Line> {
+    match harm {
+        Harm::None => None,
+        Harm::Destructive { does, .. } => {
+            let words = format!("Cannot be undone: it {}.", does.join(" and "));
+            Some(Line::of(words, Tone::Bad))
+        }
+        Harm::Unread { why } => Some(Line::of(format!("Cannot be read: {why}."), Tone::Dim)),
+    }
+}
+
+/// The second question, which the key that answered the first does not answer.
+fn sure_menu(does: &str) -> Menu {
+    let title = format!("It {does}, which cannot be undone. Allow it all the same?");
+    let items = vec![item("No, go back", 'n'), item("Yes, run it", 'r')];
+    Menu::one(vec![Line::of(title, Tone::Bad)], items)
 }
 
 fn rule_menu(brief: &Brief) -> Menu {
