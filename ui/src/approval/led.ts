@@ -58,7 +58,6 @@ function stepOf(entry: Entry, call: string | null, cwd: string): Step | null {
 }
 
 function outcome(state: string, took: number | null, isThis: boolean): Pick<Step, 'after' | 'look'> {
-  if (isThis) return { after: 'is waiting for you', look: 'needs' };
   const time = took === null ? '' : ` in ${span(took / 1000)}`;
   switch (state) {
     case 'ran':
@@ -68,7 +67,7 @@ function outcome(state: string, took: number | null, isThis: boolean): Pick<Step
     case 'refused':
       return { after: 'denied', look: 'bad' };
     default:
-      return { after: '', look: 'plain' };
+      return isThis ? { after: 'is waiting for you', look: 'needs' } : { after: '', look: 'plain' };
   }
 }
 

@@ -231,7 +231,9 @@ async fn an_upload_is_bytes_of_a_bounded_length_for_a_session_that_is_there() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_image_rides_in_a_message_and_what_models_do_not_read_is_refused() {
-    let served = Served::new("turn always\n  say \"Seen.\"\n").await;
+    let script =
+        "turn always when \"what is this\"\n  say \"A picture.\"\nturn always\n  say \"Yes?\"\n";
+    let served = Served::new(script).await;
     let client = served.client();
     let id = served.stage.start("one").await;
     served.stage.until(id, "idle").await;
@@ -251,7 +253,8 @@ async fn an_image_rides_in_a_message_and_what_models_do_not_read_is_refused() {
     assert_eq!(svg.status, 422, "{}", svg.text());
     let result = json!({"text": "x", "blocks": [{"type": "tool_result", "tool_use_id": "x", "content": "y"}]});
     assert_eq!(client.send("POST", &path, &result).await.status, 422);
-    served.stage.until(id, "idle").await;
+    // Idle it is already, until the message has gone.
+    served.stage.until_said(id, "A picture.").await;
     let page = client
         .get(&format!("/sessions/{id}/transcript"))
         .await
