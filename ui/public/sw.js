@@ -11,7 +11,7 @@ self.addEventListener('activate', (event) => {
 
 /** Is it ours to keep? */
 function kept(url) {
-  return url.origin === location.origin && (/^\/assets\/.+-[0-9a-z]{8,}\.\w+$/.test(url.pathname) || ['/theme.js', '/icon.svg', '/app.webmanifest'].includes(url.pathname));
+  return url.origin === location.origin && (/^\/assets\/.+-[0-9a-z]{8,}\.\w+$/.test(url.pathname) || ['/theme.js', '/icon.svg', '/icon-192.png', '/app.webmanifest'].includes(url.pathname));
 }
 
 function isPage(request, url) {

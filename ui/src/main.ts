@@ -3,6 +3,7 @@ import { mount } from 'svelte';
 import App from './App.svelte';
 import './tokens.css';
 import './base.css';
+import './controls.css';
 import { keepPrefs } from './state/prefs.svelte';
 
 keepPrefs();

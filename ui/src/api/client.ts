@@ -66,11 +66,15 @@ async function patient(request: Request): Promise<Response> {
   return fetch(request);
 }
 
+/** A decision tells where it was made. Without a word the host says `web`. */
+const isPhone = (): boolean => globalThis.matchMedia?.('(pointer: coarse) and (max-width: 767px)').matches ?? false;
+
 const keyed: Middleware = {
   onRequest({ request }) {
     if (request.method !== 'GET' && !request.headers.has('idempotency-key')) {
       request.headers.set('idempotency-key', newKey());
     }
+    if (request.method !== 'GET' && isPhone()) request.headers.set('x-countersign-client', 'phone');
     return request;
   },
 };

@@ -60,7 +60,7 @@ describe('a question that was answered', () => {
   it.each([
     ['ran', 'done'],
     ['failed', 'fail'],
-    ['refused', 'done'],
+    ['refused', 'idle'],
     ['unused', 'idle'],
     ['unknown', 'stall'],
   ] as const)('says what came of it: %s', (outcome, mark) => {
@@ -116,7 +116,7 @@ describe('the stamp', () => {
   it('carries the reason and how long it took', () => {
     const line = stamp({ decision: 'deny', message: 'use pnpm' }, 'deny');
     expect(line).toMatchObject({ who: 'You', why: 'use pnpm' });
-    expect(line?.facts.slice(1)).toEqual(['web', 'waited 8 s']);
+    expect(line?.facts.slice(1)).toEqual(['browser', 'waited 8 s']);
   });
 
   it('of a rule names the rule and no wait', () => {

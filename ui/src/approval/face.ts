@@ -3,7 +3,7 @@
 
 import type { Approval } from '../api/types';
 import { at, span } from './times';
-import { decidedWords, nameOf } from './stamp';
+import { decidedWords, nameOf, placeOf } from './stamp';
 
 /** What was done here and is not yet in what the host says. */
 export type Local =
@@ -149,7 +149,7 @@ function over(asked: Approval, local: Local, around: Around): Face {
   const words = decidedWords(by, asked.kind);
   const who = nameOf(by.by, around.me);
   const when = at(by.at / 1000, around.now);
-  const age = [when, by.client].filter((part) => part !== '').join(', ');
+  const age = [when, placeOf(by.client)].filter((part) => part !== '').join(', ');
   if (by.by === 'expired') {
     return {
       ...done,
@@ -185,7 +185,7 @@ function outcome(asked: Approval): Partial<Face> {
     case 'failed':
       return { state: 'failed', mark: 'fail', note: 'It ran and failed.' };
     case 'refused':
-      return { state: 'refused', mark: 'done' };
+      return { state: 'refused', mark: 'idle' };
     case 'unused':
       return { state: 'unused', mark: 'idle', note: 'The agent had taken its question back. Nothing ran.' };
     case 'unknown':

@@ -31,7 +31,7 @@ export function ledTo(entries: Entry[], call: string | null, cwd: string): { pro
 function stepOf(entry: Entry, call: string | null, cwd: string): Step | null {
   const { body } = entry;
   if (body.kind === 'text' && body.is.text.text.trim() !== '') {
-    return { id: entry.id, icon: 'note', verb: `“${cut(body.is.text.text.trim(), 220)}”`, code: '', after: '', look: 'plain' };
+    return { id: entry.id, icon: 'note', verb: `“${cut(plain(body.is.text.text), 220)}”`, code: '', after: '', look: 'plain' };
   }
   if (body.kind !== 'tool') return null;
   const tool = body.is;
@@ -53,6 +53,8 @@ function stepOf(entry: Entry, call: string | null, cwd: string): Step | null {
     case 'words':
       return { ...base, icon: 'agents', code: cut(thing.text, 120) };
     case 'json':
+      if (tool.name === 'AskUserQuestion') return { ...base, icon: 'quest', verb: 'A question', code: '' };
+      if (tool.name === 'ExitPlanMode') return { ...base, icon: 'plan', verb: 'The plan', code: '' };
       return { ...base, icon: 'bolt', code: '' };
   }
 }
@@ -69,6 +71,11 @@ function outcome(state: string, took: number | null, isThis: boolean): Pick<Step
     default:
       return isThis ? { after: 'is waiting for you', look: 'needs' } : { after: '', look: 'plain' };
   }
+}
+
+/** Words without the signs of Markdown, which mean nothing in a line. */
+function plain(text: string): string {
+  return text.replace(/\*\*|`|^#+ /gm, '').trim();
 }
 
 function cut(text: string, most: number): string {

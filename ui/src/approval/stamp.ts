@@ -55,6 +55,12 @@ export function nameOf(by: string, me: string): string {
   return others[by] ?? by;
 }
 
+/** Where it was decided, as a person calls it. */
+export function placeOf(client: string): string {
+  const known: Record<string, string> = { web: 'browser', http: 'API', local: 'this machine' };
+  return known[client] ?? client;
+}
+
 export interface Stamp {
   words: string;
   who: string;
@@ -71,7 +77,7 @@ export function stampOf(asked: Pick<Approval, 'asked' | 'kind' | 'decided'>, me:
   const said = text(decided.decision, 'message') || text(decided.decision, 'feedback');
   const byRule = decided.by === 'rule';
   const facts = [at(decided.at / 1000, now)];
-  if (!byRule && decided.client !== '') facts.push(decided.client);
+  if (!byRule && decided.client !== '') facts.push(placeOf(decided.client));
   if (!byRule) facts.push(`waited ${exactly((decided.at - asked.asked) / 1000)}`);
   return {
     words: decidedWords(decided, asked.kind),

@@ -25,7 +25,9 @@ describe('the sentence of a question', () => {
     expect(sentence(harmful)).toBe('Bash wants to do what cannot be undone');
     expect(marksOf(harmful)).toEqual(['rm -rf dist']);
     const vital = { kind: 'destructive' as const, says: 'removes files: `/` belongs to the system', parts: ['rm -rf /'] };
-    expect(marksOf(asked({ harm: vital }))).toEqual(['/']);
+    // The whole command: `.` alone may stand in another one, too.
+    expect(marksOf(asked({ harm: vital }))).toEqual(['rm -rf /']);
+    expect(marksOf(asked({ harm: { ...vital, parts: [] } }))).toEqual(['/']);
     expect(quoted('It is held for dangerous by the CLI: Dangerous rm operation on critical path: /.')).toEqual(['/']);
   });
 

@@ -147,12 +147,12 @@ export function unreadOf(asked: Pick<Approval, 'harm' | 'reason'>): string | nul
   return `It cannot be read: ${asked.harm.says}.`;
 }
 
-/** What of the thing does the harm: what the sentence names, else the commands that do it. */
+/** What of the thing does the harm: the commands that do it, whole; where the host tells none, what its sentence names. */
 export function marksOf(asked: Pick<Approval, 'harm'>): string[] {
   const harm = harmOf(asked);
   if (harm === null) return [];
-  const named = quoted(harm);
-  return named.length > 0 ? named : (asked.harm?.parts ?? []);
+  const parts = asked.harm?.parts ?? [];
+  return parts.length > 0 ? parts : quoted(harm);
 }
 
 /** What a sentence names, to be marked in the thing: between backticks or quotes, or at its end behind a colon. */

@@ -105,7 +105,7 @@ export function decisionOf(one: Approval): DecisionView | null {
 }
 
 export function effectWords(one: DecisionView): string {
-  if (one.decided.by === 'rule') return one.decided.effect === 'allow' ? 'Allow' : 'Deny';
+  if (one.decided.by === 'rule') return one.decided.effect === 'allow' ? 'Allowed' : 'Denied';
   return decidedWords(one.decided, one.kind);
 }
 

@@ -16,6 +16,16 @@ describe('drafts', () => {
     expect(new Drafts(kept).get('a')).toBe('');
   });
 
+  it('of two tabs do not take each other away', () => {
+    const kept = shelf();
+    const [one, two] = [new Drafts(kept), new Drafts(kept)];
+    one.set('a', 'from the first');
+    two.set('b', 'from the second');
+    one.set('a', 'changed');
+    const after = new Drafts(kept);
+    expect([after.get('a'), after.get('b')]).toEqual(['changed', 'from the second']);
+  });
+
   it('keep the newest, and bear a storage that is broken or full', () => {
     const drafts = new Drafts({ getItem: () => '{', setItem: () => { throw new Error('full'); } });
     for (let at = 0; at < 60; at += 1) drafts.set(`s${at}`, 'x');

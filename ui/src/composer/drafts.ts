@@ -8,12 +8,20 @@ type Shelf = Pick<Storage, 'getItem' | 'setItem'>;
 export class Drafts {
   #texts = new Map<string, string>();
   #shelf: Shelf | null;
+  /** What is in memory is on the shelf as well. */
+  #isKept = true;
 
   constructor(shelf: Shelf | null) {
     this.#shelf = shelf;
+    this.#read();
+  }
+
+  #read(): void {
     try {
-      const stored: unknown = JSON.parse(shelf?.getItem(KEY) ?? '[]');
-      for (const pair of Array.isArray(stored) ? stored : []) {
+      const stored: unknown = JSON.parse(this.#shelf?.getItem(KEY) ?? 'null');
+      if (!Array.isArray(stored)) return;
+      this.#texts.clear();
+      for (const pair of stored) {
         if (Array.isArray(pair) && typeof pair[0] === 'string' && typeof pair[1] === 'string') this.#texts.set(pair[0], pair[1]);
       }
     } catch {
@@ -26,6 +34,9 @@ export class Drafts {
   }
 
   set(session: string, text: string): void {
+    if (text === this.get(session)) return;
+    // Another tab may have kept something since: it stays.
+    if (this.#isKept) this.#read();
     this.#texts.delete(session);
     if (text) this.#texts.set(session, text);
     while (this.#texts.size > MOST) {
@@ -35,7 +46,9 @@ export class Drafts {
     }
     try {
       this.#shelf?.setItem(KEY, JSON.stringify([...this.#texts]));
+      this.#isKept = true;
     } catch {
+      this.#isKept = false;
       // A full storage: the draft stays in memory.
     }
   }

@@ -57,8 +57,9 @@ export function money(usd: number): string {
 /** `62 k`, `1.2 M`. */
 export function many(n: number): string {
   if (n < 1000) return String(n);
-  if (n < 1_000_000) return `${n < 10_000 ? (n / 1000).toFixed(1) : Math.round(n / 1000)} k`;
-  return `${(n / 1_000_000).toFixed(1)} M`;
+  const short = (value: number) => value.toFixed(1).replace(/\.0$/, '');
+  if (n < 1_000_000) return `${n < 10_000 ? short(n / 1000) : Math.round(n / 1000)} k`;
+  return `${short(n / 1_000_000)} M`;
 }
 
 /** `212 lines`, `1 line`. */

@@ -4,16 +4,18 @@ import { modelName } from '../feed/model/words';
 
 export interface Share { label: string; value: number; colour: string }
 
-/** By rule, by people, denied. Whoever is no rule is a person. */
-export function deciders(totals: Totals, me: string): Share[] {
+/** By rule or mode, by people, without a question; of these denied. Whoever is no rule is a person. */
+export function deciders(totals: Totals, me: string, calls: number): Share[] {
   const by = totals.approvals.by ?? {};
   const rule = by['rule'] ?? 0;
   const people = Object.entries(by).filter(([name]) => name !== 'rule' && name !== 'expired' && name !== 'budget');
   const words = people.map(([name, count]) => `${name === me ? 'You' : name} ${count}`).join(', ');
   const byPeople = people.reduce((sum, [, count]) => sum + count, 0);
   const shares = [
-    { label: 'By rule', value: rule, colour: 'rule' },
+    { label: 'By rule or mode', value: rule, colour: 'rule' },
     { label: words || 'By people', value: byPeople, colour: 'allow' },
+    // Reading and lists of tasks are never asked for.
+    { label: 'Needed no answer', value: Math.max(0, calls - rule - byPeople), colour: 'idle-mark' },
     { label: 'of these denied', value: totals.approvals.denied, colour: 'deny' },
   ];
   return shares.filter((share) => share.value > 0);

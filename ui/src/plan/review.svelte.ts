@@ -3,6 +3,7 @@
 
 import { api, take, words } from '../api/client';
 import type { Approval, Comment, PlanVersion, PlanWay } from '../api/types';
+import { drafts as kept } from '../composer/kept';
 import { approvals } from '../state/approvals.svelte';
 import { saidBefore, withDraft, type Said } from './comments';
 import { counts } from './diff';
@@ -38,6 +39,21 @@ export class Review {
 
   constructor(id: string) {
     this.id = id;
+    this.feedback = kept.get(`plan ${id}`);
+    this.edited = kept.get(`plan text ${id}`) || null;
+  }
+
+  /** What was said about the whole plan and changed in it stays in this browser until it is sent. */
+  remember(): void {
+    kept.set(`plan ${this.id}`, this.feedback);
+    kept.set(`plan text ${this.id}`, this.edited ?? '');
+  }
+
+  /** It was sent. */
+  forget(): void {
+    this.feedback = '';
+    this.edited = null;
+    this.remember();
   }
 
   readonly asked = $derived.by(() => approvals.get(this.id));

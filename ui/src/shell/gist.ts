@@ -1,5 +1,7 @@
 // A question in one line: what it is about, as rows, titles and notifications show it. Pure.
 import type { Approval } from '../api/types';
+import { harmOf, questionTexts } from '../approval/words';
+import { counted } from '../kit/ages';
 import type { IconName } from '../kit/icons';
 
 export interface Gist {
@@ -42,13 +44,33 @@ export function gistOf(approval: Approval): Gist {
       break;
   }
   const command = text(input, 'command');
-  if (command) return { icon: 'term', text: oneLine(command), isCode: true };
+  if (command) return { icon: harmOf(approval) === null ? 'term' : 'warn', text: oneLine(command), isCode: true };
   const path = text(input, ...PATHS);
   const writes = tool === 'Edit' || tool === 'Write' || tool === 'MultiEdit' || tool === 'NotebookEdit';
   if (path) return { icon: writes ? 'edit' : 'file', text: path, isCode: true };
   const url = text(input, 'url', 'query');
   if (url) return { icon: 'globe', text: oneLine(url), isCode: true };
+  const task = text(input, 'description', 'prompt');
+  if (task && (tool === 'Task' || tool === 'Agent')) return { icon: 'agents', text: oneLine(task), isCode: false };
   return { icon: 'quest', text: tool, isCode: false };
+}
+
+/** What a session that waits says beside its folder: how many questions, or of which kind. The question itself stands below. */
+export function waitsFor(approval: Approval | undefined, open: number): string {
+  if (open > 1) return `${open} questions`;
+  switch (approval?.kind) {
+    case 'tool':
+      return harmOf(approval) === null ? '1 question' : 'cannot be undone';
+    case 'plan':
+      return 'plan ready';
+    case 'questions':
+      return counted(questionTexts(approval.input).length, 'question');
+    case 'elicitation':
+    case 'dialog':
+      return 'asks something';
+    case undefined:
+      return '';
+  }
 }
 
 /** The same with a path told from the session's folder on, as rows have little room. */

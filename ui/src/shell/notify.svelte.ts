@@ -31,7 +31,7 @@ function show(id: string): void {
   const note = new Notification(`${approval.session_name} needs you`, {
     body: approval.kind === 'tool' ? `${approval.tool}: ${gist.text}` : gist.text,
     tag: id,
-    icon: '/icon.svg',
+    icon: '/icon-192.png',
   });
   note.onclick = () => {
     globalThis.focus();

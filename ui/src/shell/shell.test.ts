@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { Approval } from '../api/types';
 import { age, counted, many, money, span, waiting } from '../kit/ages';
 import { pieces } from '../pages/excerpt';
-import { gistOf, within } from './gist';
+import { gistOf, waitsFor, within } from './gist';
 import { rank, score } from './rank';
 import { meanwhile, titleOf } from './words';
 
-const asked = (kind: Approval['kind'], tool: string, input: unknown) => ({ kind, tool, input }) as Approval;
+const asked = (kind: Approval['kind'], tool: string, input: unknown) => ({ kind, tool, input, reason: '' }) as unknown as Approval;
 
 describe('a question in one line', () => {
   it('is the command, the path or the question itself', () => {
@@ -17,6 +17,13 @@ describe('a question in one line', () => {
     expect(gistOf(asked('questions', 'AskUserQuestion', { questions: [{ question: 'Which?' }] })).text).toBe('Which?');
     expect(gistOf(asked('plan', 'ExitPlanMode', {})).icon).toBe('plan');
     expect(gistOf(asked('tool', 'mcp__x__y', null)).text).toBe('mcp__x__y');
+  });
+
+  it('says beside the folder how many there are, and of which kind', () => {
+    expect(waitsFor(asked('tool', 'Bash', { command: 'ls' }), 1)).toBe('1 question');
+    expect(waitsFor(asked('questions', 'AskUserQuestion', { questions: [{}, {}] }), 1)).toBe('2 questions');
+    expect(waitsFor(asked('plan', 'ExitPlanMode', {}), 1)).toBe('plan ready');
+    expect(waitsFor(undefined, 3)).toBe('3 questions');
   });
 
   it('tells a path from the folder of the session on', () => {
@@ -59,7 +66,7 @@ describe('figures', () => {
     expect([span(400), span(12_400), span(134_000), span(11_100_000)]).toEqual(['0.4 s', '12 s', '2 m 14 s', '3 h 5 m']);
     expect(waiting(9_900)).toBe('9 s');
     expect([money(0), money(0.004), money(1.836), money(12345.6)]).toEqual(['$0.00', '<$0.01', '$1.84', '$12,346']);
-    expect([many(999), many(6200), many(62_000), many(1_200_000)]).toEqual(['999', '6.2 k', '62 k', '1.2 M']);
+    expect([many(999), many(6200), many(62_000), many(2000), many(1_200_000)]).toEqual(['999', '6.2 k', '62 k', '2 k', '1.2 M']);
     expect([counted(1, 'line'), counted(1200, 'line')]).toEqual(['1 line', '1,200 lines']);
   });
 });

@@ -48,7 +48,8 @@ class Reader {
   }
 
   private out(): void {
-    this.hasEnded = this.status === 'in';
+    // Several requests may be refused at once: the second one is no other news.
+    this.hasEnded ||= this.status === 'in';
     this.who = null;
     this.status = 'out';
   }

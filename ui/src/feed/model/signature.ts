@@ -3,7 +3,7 @@
 
 import type { AskAnswer as Answer, EntryApproval as Approval, Tool } from '../../api/types';
 import { clockTime, waiting } from '../../kit/ages';
-import { initials } from '../../approval/stamp';
+import { initials, placeOf } from '../../approval/stamp';
 
 export type Mark =
   | { by: 'person'; initials: string; title: string }
@@ -37,7 +37,7 @@ function ofAnswer(answer: Answer, me: string): Mark {
 export function stampOf(answer: Answer, me: string): string {
   const did = answer.verdict === 'allow' ? 'Allowed' : answer.verdict === 'deny' ? 'Denied' : 'Answered';
   const parts = [`${did} ${byWhom(answer, me)}`, clockTime(answer.at / 1000)];
-  if (answer.client && answer.client !== 'host' && answer.client !== 'http') parts.push(answer.client);
+  if (answer.client && answer.client !== 'host' && answer.client !== 'http') parts.push(placeOf(answer.client));
   const seconds = Math.round(answer.waited / 1e6);
   if (answer.by !== 'rule' && seconds > 0) parts.push(`waited ${waiting(answer.waited / 1000)}`);
   return parts.join(' · ');
