@@ -1,11 +1,11 @@
-//! The web page: `cargo xtask test page`, `cargo xtask screenshots`.
+//! The web page: `cargo xtask test page`, `cargo xtask screenshots`, and the browser's side of `cargo xtask bench ui`.
 //!
 //! Owns how npm is called for `ui/`: what is installed, checked, tested, built and driven in a browser. The browser tests run
 //! on the shared build, which reads the page that was just built, and on a real CLI of the cache. Invariants: a step that fails
 //! is named, and the ones after it that could still say something run; tests that cannot run are skipped by name.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use countersign_testkit::fetch::{self, Pinned};
@@ -71,6 +71,26 @@ pub(crate) fn screenshots(workspace: &Workspace) -> anyhow::Result<bool> {
         out::say(format_args!("wrote {PICTURES}"));
     }
     Ok(is_done)
+}
+
+/// Has `ui/bench` measure the page that this program carries; raw lines go to `figures`. Whether it came to its end.
+pub(crate) fn bench(
+    workspace: &Workspace,
+    program: &Path,
+    figures: &Path,
+    is_quick: bool,
+) -> anyhow::Result<bool> {
+    if !install(workspace)? {
+        return Ok(false);
+    }
+    let quick = if is_quick { "1" } else { "0" };
+    let measured = npm(workspace, &["run", "bench"])
+        .env("COUNTERSIGN_BIN", program)
+        // No folder: what is measured is the page in the program.
+        .env("COUNTERSIGN_UI", "")
+        .env("COUNTERSIGN_BENCH", figures)
+        .env("COUNTERSIGN_BENCH_QUICK", quick);
+    Ok(measured.run()?.success())
 }
 
 /// Why a program that answers `--version` is not there.

@@ -1,6 +1,7 @@
 // The one way to the server's API: typed by its OpenAPI document. Rules: what the server refuses is a `Refused` with its own words,
 // no answer at all is `Unreached`; every write carries an idempotency key, so a broken connection is tried again and done once.
 import createClient, { type Middleware } from 'openapi-fetch';
+import { early } from './early';
 import type { paths } from './schema';
 import type { Problem } from './types';
 
@@ -55,6 +56,8 @@ const WAITS = [250, 1000];
 
 /** Asks again where the connection breaks. Safe for writes too: the key is part of the request. */
 async function patient(request: Request): Promise<Response> {
+  const known = await early(request);
+  if (known) return known;
   for (const wait of WAITS) {
     try {
       return await fetch(request.clone());

@@ -42,6 +42,33 @@ describe('following', () => {
     expect(asked).toEqual(['?after=2', '?after=4']);
   });
 
+  it('gives the page its turn in the middle of a flood', async () => {
+    const flood = new ReadableStream<Uint8Array>({
+      start(to) {
+        for (let id = 1; id <= 40; id += 1) to.enqueue(new TextEncoder().encode(`id: ${id}\nevent: a\ndata: {}\n\n`));
+      },
+    });
+    vi.stubGlobal('fetch', async () => new Response(flood, { status: 200 }));
+    let turnAt = 0;
+    const last = await new Promise<number>((done) => {
+      let count = 0;
+      const one = follow('/api/v1/events', {
+        onEvent: () => {
+          count += 1;
+          if (count === 1) setTimeout(() => (turnAt = count), 0);
+          const busyUntil = performance.now() + 2;
+          while (performance.now() < busyUntil);
+          if (count < 40) return;
+          one.close();
+          done(count);
+        },
+      });
+    });
+    expect(last).toBe(40);
+    expect(turnAt).toBeGreaterThan(0);
+    expect(turnAt).toBeLessThan(40);
+  });
+
   it('ends with the words of a refusal that asking again would not change', async () => {
     const problem = { code: 'not_found', detail: 'no such session', status: 404, title: 'No', type: 'about:blank' };
     vi.stubGlobal('fetch', async () => Response.json(problem, { status: 404 }));

@@ -4,6 +4,18 @@ import { Heights, type Range } from './model/heights';
 
 /** Nearer than this to the end counts as at the end. */
 const NEAR = 24;
+/** Screens that are drawn above and below the one that is seen: little at first, more with each frame, so that no frame has to draw all. */
+const LITTLE = 0.1;
+const MORE = 0.3;
+const ENOUGH = 1;
+/** Rows by which the reader's place is known. Several: a row of reads gets another name when more of them come above it. */
+const ANCHORS = 3;
+
+/** A row, and how far the box is scrolled beyond its beginning. */
+interface Anchor {
+  key: string;
+  offset: number;
+}
 
 export class Scroller {
   /** Rows to draw, and the heights of what is not. */
@@ -16,7 +28,9 @@ export class Scroller {
   #sizes: ResizeObserver | null = null;
   #top = 0;
   #view = 600;
-  #anchor: { key: string; offset: number } | null = null;
+  #anchors: Anchor[] = [];
+  #around = LITTLE;
+  #isGrowing = false;
   #onEdge: (edge: 'top' | 'bottom') => void;
   #mayPin: () => boolean;
 
@@ -45,8 +59,10 @@ export class Scroller {
 
   /** Other rows. */
   rows(keys: readonly string[]): void {
+    const { from } = this.range;
+    const at = keys.indexOf(this.#keys[from] ?? '');
     this.#keys = keys;
-    this.#draw();
+    this.#draw(at < 0 ? 0 : at - from);
   }
 
   /** After the rows have been drawn: measures those that are new and keeps the reader's place. */
@@ -57,7 +73,7 @@ export class Scroller {
 
   toEnd(): void {
     this.isPinned = true;
-    this.#anchor = null;
+    this.#anchors = [];
     this.#draw();
     this.#keepPlace();
   }
@@ -67,9 +83,9 @@ export class Scroller {
     const at = this.#keys.indexOf(key);
     if (at < 0) return false;
     this.isPinned = false;
-    this.#anchor = { key, offset: -this.#view / 4 };
-    this.#top = Math.max(0, this.#heights.top(this.#keys, at) - this.#view / 4);
+    this.#anchors = [{ key, offset: -this.#view / 4 }];
     this.#draw();
+    this.#keepPlace();
     return true;
   }
 
@@ -83,26 +99,50 @@ export class Scroller {
     const isEnd = box.scrollHeight - top - box.clientHeight < NEAR;
     if (isEnd && this.#mayPin()) this.isPinned = true;
     else if (isUp) this.isPinned = false;
-    this.#anchor = this.isPinned ? null : this.#placeAt(top);
+    this.#anchors = this.isPinned ? [] : this.#placeAt(top);
     this.#draw();
   };
 
-  /** The first row that is seen, and how far it is scrolled. */
-  #placeAt(top: number): { key: string; offset: number } | null {
+  /** The first rows that are seen, and how far they are scrolled. */
+  #placeAt(top: number): Anchor[] {
     const { from, above } = this.#heights.range(this.#keys, top, top + 1);
-    const key = this.#keys[from];
-    return key === undefined ? null : { key, offset: top - above };
+    let offset = top - above;
+    return this.#keys.slice(from, from + ANCHORS).map((key) => {
+      const anchor = { key, offset };
+      offset -= this.#heights.of(key);
+      return anchor;
+    });
   }
 
-  /** Which rows are near the screen: one screen around it. */
-  #draw(): void {
+  /** Which rows are near the screen. `moved`: those that are drawn stand so much further down in the list by now. */
+  #draw(moved = 0): void {
     const total = this.#heights.top(this.#keys, this.#keys.length);
+    // What is read stays where it is: rows that came or were measured above have moved it, and the box follows once they are drawn.
+    this.#top = this.#wanted() ?? this.#top;
     const top = this.isPinned ? Math.max(0, total - this.#view) : this.#top;
-    const next = this.#heights.range(this.#keys, top - this.#view, top + 2 * this.#view);
     const { from, to, above, below } = this.range;
+    const seen = this.#heights.range(this.#keys, top, top + this.#view);
+    // Somewhere else altogether: all of it is to be made.
+    if (seen.to > seen.from && (seen.to <= from + moved || seen.from >= to + moved)) this.#around = LITTLE;
+    const around = this.#view * this.#around;
+    const next = this.#heights.range(this.#keys, top - around, top + this.#view + around);
+    if (this.#around < ENOUGH) this.#grow();
     if (next.from !== from || next.to !== to || next.above !== above || next.below !== below) this.range = next;
     if (top < this.#view * 1.5) this.#onEdge('top');
     if (total - top - this.#view < this.#view * 1.5) this.#onEdge('bottom');
+  }
+
+  /** Draws more of what is around, once what is there has been painted. */
+  #grow(): void {
+    if (this.#isGrowing || !this.#box) return;
+    this.#isGrowing = true;
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        this.#isGrowing = false;
+        this.#around = Math.min(ENOUGH, this.#around + MORE);
+        if (this.#box) this.#draw();
+      }),
+    );
   }
 
   #measure(): void {
@@ -150,13 +190,21 @@ export class Scroller {
       this.#top = box.scrollTop;
       return;
     }
-    if (!this.#anchor) return;
-    const at = this.#keys.indexOf(this.#anchor.key);
-    if (at < 0) return;
-    const want = Math.max(0, this.#heights.top(this.#keys, at) + this.#anchor.offset);
+    const want = this.#wanted();
+    if (want === null) return;
     if (Math.abs(box.scrollTop - want) > 0.5) {
       box.scrollTop = want;
       this.#top = box.scrollTop;
     }
+  }
+
+  /** Where the box must stand for the reader to see what they saw. None at the end, or where nothing of it is left. */
+  #wanted(): number | null {
+    if (this.isPinned) return null;
+    for (const { key, offset } of this.#anchors) {
+      const at = this.#keys.indexOf(key);
+      if (at >= 0) return Math.max(0, this.#heights.top(this.#keys, at) + offset);
+    }
+    return null;
   }
 }

@@ -10,6 +10,7 @@ const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' }
 const YEAR = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 const TIME = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const SECONDS = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const COUNT = new Intl.NumberFormat('en-US');
 const WHOLE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** `now`, `12 s`, `2 m`, `3 h`, `Tue`, `14 Mar`. */
@@ -51,7 +52,7 @@ export const fullTime = (at: number): string => WHOLE.format(at);
 /** `$1.84`; less than a cent is not nothing. */
 export function money(usd: number): string {
   if (usd > 0 && usd < 0.01) return '<$0.01';
-  return usd >= 1000 ? `$${Math.round(usd).toLocaleString('en-US')}` : `$${usd.toFixed(2)}`;
+  return usd >= 1000 ? `$${COUNT.format(Math.round(usd))}` : `$${usd.toFixed(2)}`;
 }
 
 /** `62 k`, `1.2 M`. */
@@ -63,4 +64,4 @@ export function many(n: number): string {
 }
 
 /** `212 lines`, `1 line`. */
-export const counted = (n: number, one: string, more = `${one}s`): string => `${n.toLocaleString('en-US')} ${n === 1 ? one : more}`;
+export const counted = (n: number, one: string, more = `${one}s`): string => `${COUNT.format(n)} ${n === 1 ? one : more}`;

@@ -31,10 +31,13 @@ export function bindGlobals(): () => void {
     onKey('page', ']', togglePanel, 'Hide or show the panel'),
   ];
   const ended = $effect.root(() => {
+    // By their values: a host is busy all day, and the browser is told only what is new.
+    const open = $derived(approvals.open.length);
+    const title = $derived(titleOf(open, sessions.get(route.id)?.name));
     $effect(() => {
-      document.title = titleOf(approvals.open.length, sessions.get(route.id)?.name);
+      document.title = title;
     });
-    $effect(() => badge(approvals.open.length));
+    $effect(() => badge(open));
     $effect(() => {
       const session = sessions.get(route.id);
       if (session && !document.hidden) sessions.markSeen(session);

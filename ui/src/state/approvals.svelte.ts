@@ -1,10 +1,13 @@
 // All questions the page knows, one map by id, fed by state/feed. Rules: an answer names the digest of what was shown; what is
-// being sent is told from what the server has; a card never learns from the page that it was delivered, only from the server.
+// being sent is told from what the server has; a card never learns from the page that it was delivered, only from the server; of
+// those that are over, the last few hundred are kept.
 import { SvelteMap } from 'svelte/reactivity';
 import { Refused, api, take, words } from '../api/client';
 import type { Approval, Decide, Receipt } from '../api/types';
 
 const PAGE = 200;
+/** So many are held, open ones always. */
+const MOST = 500;
 
 /** An answer on its way, or one that did not arrive. */
 export interface Sending {
@@ -16,6 +19,8 @@ export interface Sending {
 
 class Approvals {
   readonly byId = new SvelteMap<string, Approval>();
+  /** The same by session and name on the wire: every call of a conversation asks for its own. */
+  #byRequest = new SvelteMap<string, Approval>();
   readonly sending = new SvelteMap<string, Sending>();
   isLoaded = $state(false);
 
@@ -36,10 +41,7 @@ class Approvals {
 
   /** The one behind a call of the transcript, by the name it has on the wire. */
   byRequest(session: string, requestId: string): Approval | undefined {
-    for (const one of this.byId.values()) {
-      if (one.session === session && one.request_id === requestId) return one;
-    }
-    return undefined;
+    return this.#byRequest.get(requestOf(session, requestId));
   }
 
   /** All open ones anew. Those that are open here and no longer there are asked for one by one. */
@@ -53,7 +55,7 @@ class Approvals {
       after = page.next;
     } while (after);
     const gone = this.open.filter((one) => !found.has(one.id));
-    for (const [id, one] of found) this.byId.set(id, one);
+    for (const one of found.values()) this.#put(one);
     await Promise.all(gone.map((one) => this.refresh(one.id)));
     this.isLoaded = true;
   }
@@ -62,14 +64,31 @@ class Approvals {
   async refresh(id: string): Promise<Approval | undefined> {
     try {
       const one = await take(api.GET('/api/v1/approvals/{id}', { params: { path: { id } } }));
-      this.byId.set(id, one);
+      this.#put(one);
       if (one.life !== 'open') this.sending.delete(id);
       return one;
     } catch (error) {
       if (!(error instanceof Refused) || error.status !== 404) throw error;
-      this.byId.delete(id);
+      this.#drop(id);
       return undefined;
     }
+  }
+
+  #put(one: Approval): void {
+    this.byId.set(one.id, one);
+    this.#byRequest.set(requestOf(one.session, one.request_id), one);
+    if (this.byId.size <= MOST) return;
+    for (const [id, old] of this.byId) {
+      if (old.life === 'open') continue;
+      this.#drop(id);
+      if (this.byId.size <= MOST) return;
+    }
+  }
+
+  #drop(id: string): void {
+    const one = this.byId.get(id);
+    if (one) this.#byRequest.delete(requestOf(one.session, one.request_id));
+    this.byId.delete(id);
   }
 
   /** Answers. What is refused stands in `sending` with its reason, and is thrown. */
@@ -112,5 +131,7 @@ class Approvals {
     this.sending.delete(id);
   }
 }
+
+const requestOf = (session: string, requestId: string): string => `${session} ${requestId}`;
 
 export const approvals = new Approvals();

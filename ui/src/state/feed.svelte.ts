@@ -1,5 +1,6 @@
 // Keeps sessions and approvals as the server has them: loads both, then follows `/events`. Rules: the stream's first number is
-// taken before the lists are read, so nothing falls between; a gap means everything anew; refreshes of one thing are joined.
+// taken before the lists are read, so nothing falls between; a gap means everything anew; refreshes of one thing are joined, and a
+// busy session is read a few times a second, not with each of its events; questions that never waited for anybody are not read.
 import { follow, type Followed } from '../api/stream';
 import type { Told } from '../api/sse';
 import { announce } from './announce.svelte';
@@ -20,10 +21,13 @@ export function onHappened(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Joins refreshes: one runs, at most one more waits for it. */
-function joined(run: (id: string) => Promise<unknown>): (id: string) => Promise<void> {
+/** Between two refreshes of one session, in milliseconds. */
+const PAUSE = 150;
+
+/** Joins refreshes: one runs, at most one more waits for it and for the pause. */
+function joined(run: (id: string) => Promise<unknown>, pause = 0) {
   const running = new Map<string, { again: boolean }>();
-  return async (id) => {
+  const renew = async (id: string): Promise<void> => {
     const before = running.get(id);
     if (before) {
       before.again = true;
@@ -35,6 +39,7 @@ function joined(run: (id: string) => Promise<unknown>): (id: string) => Promise<
       do {
         mine.again = false;
         await run(id);
+        if (pause > 0) await new Promise((done) => setTimeout(done, pause));
       } while (mine.again);
     } catch {
       // The connection broke: the next gap or event asks again.
@@ -42,14 +47,20 @@ function joined(run: (id: string) => Promise<unknown>): (id: string) => Promise<
       running.delete(id);
     }
   };
+  return { renew, isRunning: (id: string) => running.has(id) };
 }
 
-const renewSession = joined((id) => sessions.refresh(id));
-const renewApproval = joined(async (id) => {
+const bySession = joined((id) => sessions.refresh(id), PAUSE);
+const byApproval = joined(async (id) => {
   const before = approvals.get(id);
   const now = await approvals.refresh(id);
   if (now && !before && now.life === 'open') announce(`Question from ${now.session_name}: ${sayOf(now)}`);
 });
+
+/** Whether the page has to know of it: it is open, or it was. A rule decides thousands that nobody ever sees as a question. */
+function concerns({ approval, life }: Extract<Happened, { event: 'approval' }>): boolean {
+  return life === 'open' || approvals.get(approval) !== undefined || byApproval.isRunning(approval);
+}
 
 function sayOf(approval: Approval): string {
   return approval.kind === 'plan' ? 'a plan to review.' : `${approval.tool}.`;
@@ -78,11 +89,11 @@ function happened(told: Told): void {
     case 'session':
     case 'queue':
     case 'turn':
-      void renewSession(data.session);
+      void bySession.renew(data.session);
       break;
     case 'approval':
-      void renewApproval(data.approval);
-      void renewSession(data.session);
+      if (concerns(data)) void byApproval.renew(data.approval);
+      void bySession.renew(data.session);
       break;
   }
   for (const listener of listeners) listener(data);

@@ -12,6 +12,7 @@ mod rehearsal;
 mod runs;
 mod server;
 mod speed;
+mod ui;
 
 use anyhow::Context as _;
 use clap::{Parser, ValueEnum};
@@ -36,6 +37,8 @@ pub(crate) enum Bench {
     Fleet,
     /// The server: records to an SSE reader, approvals there and back, lists of many sessions
     Server,
+    /// The web page in a browser: first view, memory and tasks on sessions of 100,000 events
+    Ui,
 }
 
 /// Runs one benchmark. Whether it succeeded.
@@ -50,6 +53,7 @@ pub(crate) fn command(
         Bench::Journal => journal::command(workspace, args),
         Bench::Fleet => fleet::command(workspace, args),
         Bench::Server => server::command(workspace, args),
+        Bench::Ui => ui::command(workspace, args),
         Bench::Client => {
             let name = "cargo xtask bench client".to_owned();
             let args = [name].into_iter().chain(args.iter().cloned());

@@ -27,6 +27,13 @@ describe('the change of a call', () => {
     expect(changeOf(one)?.added).toBe(2);
   });
 
+  it('is made once for a call, and anew for another folder', () => {
+    const one = tool('Edit', { file_path: '/p/a.ts', old_string: 'a', new_string: 'b' });
+    expect(changeOf(one, '/p')).toBe(changeOf(one, '/p'));
+    expect(changeOf(one, '/q')?.path).toBe('/p/a.ts');
+    expect(changeOf({ ...one, state: 'ran' }, '/q')).not.toBe(changeOf(one, '/q'));
+  });
+
   it('knows several edits of one file, and bears what is none', () => {
     const edits = [{ old_string: 'a', new_string: 'b' }, { old_string: 'c', new_string: 'd' }, 3];
     expect(changeOf(tool('MultiEdit', { file_path: 'a', edits }))).toMatchObject({ added: 2, removed: 2 });

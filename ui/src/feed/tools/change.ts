@@ -1,11 +1,22 @@
-// The change that a call of an editing tool makes, as a diff: by its own patch where it has run, else by its input.
+// The change that a call of an editing tool makes, as a diff: by its own patch where it has run, else by its input. Keeps: made once
+// for a call, since panels ask for all of them whenever a word is added to the conversation; a call that changes is another object.
 import type { Tool } from '../../api/types';
 import { fields, text as word } from '../../approval/thing';
 import { created, diffTexts, ofPatch, type FileDiff } from '../model/diff';
 import { inputOf } from '../model/tools';
 import { within } from '../model/words';
 
+const known = new WeakMap<Tool, { folder: string | undefined; change: FileDiff | null }>();
+
 export function changeOf(tool: Tool, folder?: string): FileDiff | null {
+  const before = known.get(tool);
+  if (before && before.folder === folder) return before.change;
+  const change = madeOf(tool, folder);
+  known.set(tool, { folder, change });
+  return change;
+}
+
+function madeOf(tool: Tool, folder?: string): FileDiff | null {
   const input = inputOf(tool);
   const path = within(word(input, 'file_path') || word(input, 'notebook_path'), folder);
   const structured = fields(tool.result?.structured?.json);

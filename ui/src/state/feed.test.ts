@@ -1,0 +1,78 @@
+// What the page reads of a busy host: questions that waited for somebody, and sessions a few times a second.
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { approvals } from './approvals.svelte';
+import { startFeed, stopFeed } from './feed.svelte';
+
+afterEach(() => {
+  stopFeed();
+  vi.unstubAllGlobals();
+});
+
+const approval = (id: string, life: string) => ({ id, session: 's', request_id: `r-${id}`, session_name: 'One', tool: 'Bash', kind: 'tool', life, asked: 1 });
+const event = (name: string, data: object) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+
+/** A server that tells these events, one piece after the other, and knows every approval as open. */
+function server(...pieces: string[]): string[] {
+  const asked: string[] = [];
+  vi.stubGlobal('fetch', async (what: Request | URL) => {
+    const url = new URL(what instanceof Request ? what.url : what);
+    const path = url.pathname.replace('/api/v1', '');
+    asked.push(path);
+    if (path === '/events') {
+      const body = new ReadableStream({
+        async start(to) {
+          for (const piece of pieces) {
+            to.enqueue(new TextEncoder().encode(piece));
+            await new Promise((done) => setTimeout(done, 2));
+          }
+        },
+      });
+      return new Response(body, { status: 200 });
+    }
+    const id = /^\/approvals\/(.+)$/.exec(path)?.[1];
+    if (id) return Response.json(approval(id, 'open'));
+    return Response.json(path.startsWith('/sessions/') ? { id: path.split('/').at(-1), state: 'running' } : { items: [], next: null });
+  });
+  return asked;
+}
+
+describe('the feed', () => {
+  it('reads questions that are open or known, and none that a rule has decided', async () => {
+    const asked = server(
+      event('caught-up', { number: 1 }) +
+        event('approval', { session: 's', approval: 'by-rule', life: 'decided' }) +
+        event('approval', { session: 's', approval: 'waits', life: 'open' }) +
+        // Told while the question is still being read: what was read may be old by then.
+        event('approval', { session: 's', approval: 'waits', life: 'decided' }),
+    );
+    startFeed();
+    const reads = (id: string) => asked.filter((path) => path === `/approvals/${id}`).length;
+    await vi.waitFor(() => expect(reads('waits')).toBe(2));
+    expect(reads('by-rule')).toBe(0);
+    expect(approvals.byRequest('s', 'r-waits')?.id).toBe('waits');
+  });
+
+  it('reads a session with many events a few times', async () => {
+    const turns = Array.from({ length: 40 }, () => event('session', { session: 'busy', state: 'running', reason: '' }));
+    const asked = server(event('caught-up', { number: 1 }), ...turns, event('approval', { session: 'other', approval: 'last', life: 'open' }));
+    startFeed();
+    await vi.waitFor(() => expect(asked).toContain('/approvals/last'), { timeout: 3000 });
+    const reads = asked.filter((path) => path === '/sessions/busy').length;
+    expect(reads).toBeGreaterThan(0);
+    expect(reads).toBeLessThan(10);
+  });
+});
+
+describe('approvals', () => {
+  it('keeps those that are open, and of the others the newest', async () => {
+    vi.stubGlobal('fetch', async (request: Request) => {
+      const id = new URL(request.url).pathname.split('/').at(-1) ?? '';
+      return Response.json(approval(id, id === 'n0' ? 'open' : 'settled'));
+    });
+    for (let n = 0; n < 620; n += 1) await approvals.refresh(`n${n}`);
+    expect(approvals.byId.size).toBe(500);
+    expect(approvals.get('n0')?.life).toBe('open');
+    expect(approvals.byRequest('s', 'r-n1')).toBeUndefined();
+    expect(approvals.byRequest('s', 'r-n619')?.id).toBe('n619');
+  });
+});
