@@ -2,18 +2,23 @@
 //!
 //! Owns where its files come from and how browsers may keep them. In an optimised build they are part of the program; other
 //! builds read `ui/dist`, and every build reads the folder that `COUNTERSIGN_UI` names, so that a change is seen at once.
-//! Invariants: no path leads out of the folder; what has a hash in its name is kept by browsers for good, all else is asked for
-//! again each time.
+//! Scripts and styles have a packed copy beside them, for whoever takes it. Invariants: no path leads out of the folder; what has
+//! a hash in its name is kept by browsers for good, all else is asked for again each time.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
+
+use crate::stream::takes_gzip;
 
 /// A folder to serve instead of what the program carries.
 const NAMED: &str = "COUNTERSIGN_UI";
+
+/// How the name of a packed copy goes on.
+const PACKED: &str = ".gz";
 
 /// Whether there is one.
 pub(super) fn is_there() -> bool {
@@ -29,12 +34,30 @@ pub(super) fn why_not() -> Option<&'static str> {
 }
 
 /// The file of this path, for `/assets/app-1a2b3c4d.js` as it was built.
-pub(super) fn file(path: &str) -> Option<Response> {
-    let mut response = match read(path)? {
+pub(super) fn file(path: &str, asked: &HeaderMap) -> Option<Response> {
+    served(path, takes_gzip(asked), read)
+}
+
+fn served(
+    path: &str,
+    takes_gzip: bool,
+    read: impl Fn(&str) -> Option<Cow<'static, [u8]>>,
+) -> Option<Response> {
+    let packed = read(&format!("{path}{PACKED}"));
+    let has_packed = packed.is_some();
+    let packed = packed.filter(|_| takes_gzip);
+    let is_packed = packed.is_some();
+    let mut response = match packed.or_else(|| read(path))? {
         Cow::Borrowed(bytes) => (StatusCode::OK, bytes).into_response(),
         Cow::Owned(bytes) => (StatusCode::OK, bytes).into_response(),
     };
     let headers = response.headers_mut();
+    if has_packed {
+        headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    }
+    if is_packed {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind(path)));
     let keep = match is_hashed(path) {
         true => "public, max-age=31536000, immutable",
@@ -110,6 +133,8 @@ fn kind(path: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::HttpBody as _;
+
     use super::*;
 
     #[test]
@@ -123,6 +148,36 @@ mod tests {
         ] {
             assert!(!is_hashed(name), "{name}");
         }
+    }
+
+    #[test]
+    fn who_takes_a_packed_copy_gets_it_and_caches_are_told_that_there_are_two() {
+        let read = |path: &str| match path {
+            "assets/a-12345678.js" => Some(Cow::Borrowed(&b"plain"[..])),
+            "assets/a-12345678.js.gz" => Some(Cow::Borrowed(&b"packed"[..])),
+            "icon.png" => Some(Cow::Borrowed(&b"icon"[..])),
+            _ => None,
+        };
+        let said = |path: &str, takes_gzip: bool| {
+            let response = served(path, takes_gzip, read).unwrap();
+            let header = |name| {
+                let value = response.headers().get(name);
+                value.map_or("", |value| value.to_str().unwrap()).to_owned()
+            };
+            let length = response.body().size_hint().exact();
+            let names = [header::CONTENT_TYPE, header::CONTENT_ENCODING, header::VARY];
+            (names.map(header), length)
+        };
+        let script = "text/javascript; charset=utf-8";
+        let script = |coding: &str| [script, coding, "accept-encoding"].map(str::to_owned);
+        assert_eq!(
+            said("assets/a-12345678.js", true),
+            (script("gzip"), Some(6))
+        );
+        assert_eq!(said("assets/a-12345678.js", false), (script(""), Some(5)));
+        let icon = ["image/png", "", ""].map(str::to_owned);
+        assert_eq!(said("icon.png", true), (icon, Some(4)));
+        assert!(served("nothing.js", true, read).is_none());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
@@ -63,8 +63,12 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .fallback(other)
 }
 
-async fn first(state: State<Arc<App>>, caller: Option<Extension<Caller>>) -> Response {
-    match built::file("index.html") {
+async fn first(
+    state: State<Arc<App>>,
+    caller: Option<Extension<Caller>>,
+    headers: HeaderMap,
+) -> Response {
+    match built::file("index.html", &headers) {
         Some(page) => page,
         None => plain(state, caller).await,
     }
@@ -157,7 +161,7 @@ async fn style() -> Response {
 }
 
 /// What no route is for: a file of the built page, the built page itself, or nothing.
-async fn other(uri: Uri) -> Response {
+async fn other(uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
     let nothing = || {
         let detail = "nothing is served under this path";
@@ -168,8 +172,8 @@ async fn other(uri: Uri) -> Response {
     }
     let last = path.rsplit('/').next().unwrap_or_default();
     match last.contains('.') {
-        true => built::file(path).unwrap_or_else(nothing),
-        false => built::file("index.html").unwrap_or_else(nothing),
+        true => built::file(path, &headers).unwrap_or_else(nothing),
+        false => built::file("index.html", &headers).unwrap_or_else(nothing),
     }
 }
 

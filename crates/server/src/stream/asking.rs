@@ -72,7 +72,7 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 }
 
 /// Whether `gzip` is named, and not with a weight of nothing.
-fn takes_gzip(headers: &HeaderMap) -> bool {
+pub(crate) fn takes_gzip(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT_ENCODING).iter();
     let mut codings = accepted
         .filter_map(|value| value.to_str().ok())

@@ -15,7 +15,7 @@ mod range;
 mod streams;
 mod upserts;
 
-pub(crate) use asking::Asking;
+pub(crate) use asking::{Asking, takes_gzip};
 pub(crate) use data::{Content, leaving, of_record, problem};
 pub(crate) use frame::Frame;
 pub(crate) use happening::of_events;
