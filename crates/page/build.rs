@@ -14,6 +14,7 @@ use std::{env, fs, io, thread};
 const SOURCES: &[&str] = &[
     ".npmrc",
     "budget.mjs",
+    "pack.mjs",
     "index.html",
     "package-lock.json",
     "package.json",

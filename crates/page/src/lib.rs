@@ -25,6 +25,21 @@ mod tests {
         assert_eq!(file("index.html").is_some(), why_not().is_none());
     }
 
+    /// A script that is not in the copy fails the build of the page, and that is but a warning.
+    #[test]
+    fn every_script_that_builds_the_page_is_copied_for_it() {
+        let package = include_str!("../../../ui/package.json");
+        let lines = package.lines().map(str::trim);
+        let build = lines.filter(|line| line.starts_with("\"build\""));
+        let words = build.flat_map(|line| line.split([' ', '"', ',']));
+        let scripts: Vec<&str> = words.filter(|word| word.ends_with(".mjs")).collect();
+        assert!(!scripts.is_empty());
+        for script in scripts {
+            let named = format!("{script:?}");
+            assert!(include_str!("../build.rs").contains(&named), "{script}");
+        }
+    }
+
     #[test]
     fn every_file_is_found_under_its_own_path_and_nothing_else_is() {
         assert!(FILES.is_sorted_by_key(|(name, _)| *name));
