@@ -1,6 +1,6 @@
 // Follows a stream of the server for as long as somebody wants it. Read with fetch, not EventSource: so heartbeats are seen (a
 // silent connection is found out), and a refusal can be told from a broken line. Rules: it always goes on behind the last id it
-// has handed out, so nothing is lost and nothing comes twice; waits between tries grow to 15 s; a flood leaves the page room to act.
+// has handed out, so nothing is lost and nothing comes twice; waits between tries grow to 4 s; a flood leaves the page room to act.
 import { Refused, problemOf } from './client';
 import { onRest, rests } from './rest';
 import { Parser, type Told } from './sse';
@@ -28,7 +28,8 @@ export interface Followed {
 /** A heartbeat comes every 15 s. */
 const SILENCE = 40_000;
 const FIRST_WAIT = 500;
-const LONGEST_WAIT = 15_000;
+/** A daemon that is started again is there within seconds; tabs that nobody sees rest, and do not try. */
+const LONGEST_WAIT = 4_000;
 /** So long a flood is read in one go, in milliseconds. */
 const SLICE = 12;
 
