@@ -3065,6 +3065,8 @@ export interface components {
                  * @description When anything last happened.
                  */
                 last_activity: number;
+                /** @description What its agent said last, in a line without secrets. */
+                last_line?: string | null;
                 /** @description The mode. */
                 mode: components["schemas"]["Mode"];
                 /** @description The model, as the CLI last said, or as it was chosen. */
@@ -3508,6 +3510,8 @@ export interface components {
              * @description When anything last happened.
              */
             last_activity: number;
+            /** @description What its agent said last, in a line without secrets. */
+            last_line?: string | null;
             /** @description The mode. */
             mode: components["schemas"]["Mode"];
             /** @description The model, as the CLI last said, or as it was chosen. */

@@ -74,7 +74,7 @@ function outcome(state: string, took: number | null, isThis: boolean): Pick<Step
 }
 
 /** Words without the signs of Markdown, which mean nothing in a line. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return text.replace(/\*\*|`|^#+ /gm, '').trim();
 }
 

@@ -123,6 +123,7 @@ fn about(view: &SessionView, now: u64) -> Vec<Line> {
                 format!("{} ({how})", names::short(from))
             }),
         ),
+        ("said", view.last_line.clone()),
         ("trashed", view.trashed.map(words::when)),
     ];
     lines.push(field("id", view.id.to_string()));

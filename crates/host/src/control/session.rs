@@ -324,6 +324,9 @@ pub struct SessionView {
     pub queued: u32,
     /// The queue waits for a person's word.
     pub queue_held: bool,
+    /// What its agent said last, in a line without secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_line: Option<String>,
     /// How full its context is, in percent, where its agent has said so.
     #[serde(default)]
     pub context_percent: Option<u8>,

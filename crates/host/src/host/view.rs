@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::approval::{self, Agent, Asked, Facts, Marks};
 use crate::control::approval::{Card, Harm, Kind, Life};
 use crate::control::{ApprovalView, SessionView};
-use crate::live::Context;
+use crate::live::{Context, last_in};
 use crate::store::sessions::{Listed, SessionRow};
 use crate::store::{Connection, StoreError, approvals, plans, sessions};
 
@@ -34,6 +34,7 @@ pub(super) fn view(listed: Listed) -> SessionView {
         open_approvals,
         queued,
         queue_held: row.queue_held,
+        last_line: last_in(&row.core),
         context_percent: Context::percent_in(&row.core),
         cost_usd: row.cost_usd,
         budget_usd: row.setup.budget_usd,

@@ -39,6 +39,7 @@ struct Kept {
     family: Family,
     plans: Tracker,
     context: Context,
+    last: Option<String>,
 }
 
 impl Actor {
@@ -56,6 +57,7 @@ impl Actor {
             family,
             plans,
             mut context,
+            last,
         } = kept_of(&row, timing)?;
         core.set_timing(timing);
         inner.windows.meet(&mut context);
@@ -93,6 +95,7 @@ impl Actor {
             unsaved: Default::default(),
             plans,
             context,
+            last,
             going: Default::default(),
             servers: None,
             children: None,
@@ -108,6 +111,7 @@ impl Actor {
         // By reference: what it is made of is not copied.
         serde_json::json!({
             "core": self.core, "family": self.projection.family, "plans": self.plans, "context": self.context,
+            "last": self.last,
         })
     }
 

@@ -16,6 +16,7 @@ use crate::approval::{self, Answer};
 use crate::control::approval::{Decided, Kind, Life};
 use crate::control::now;
 use crate::desk::{Because, Ruling};
+use crate::notify::summary_line;
 use crate::session::{Fact, Input};
 use crate::store::approvals::ApprovalRow;
 
@@ -31,6 +32,7 @@ impl Actor {
             let plans = plans.map(ToOwned::to_owned);
             let (tracker, context) = (&mut self.plans, &mut self.context);
             let mut inits = Vec::new();
+            let mut last = None;
             let taken = self.projection.take(tail, |line| {
                 if let Some(plans) = &plans {
                     tracker.note(line, plans);
@@ -39,7 +41,12 @@ impl Actor {
                     inits.push(line.to_vec());
                 }
                 context.note(line);
+                last = super::last::said(line).or_else(|| last.take());
             });
+            if let Some(said) = last {
+                // Masked before it is cut: half of a secret is not known by anybody.
+                self.last = Some(summary_line(&self.inner.settings.mask.of(&said)));
+            }
             self.inner.windows.meet(context);
             self.watch_tools(&inits);
             let batch = match taken {

@@ -14,6 +14,7 @@ mod context;
 mod cycle;
 mod decide;
 mod going;
+mod last;
 mod messages;
 mod plans;
 mod probe;
@@ -43,6 +44,7 @@ use begin::Begun;
 pub(crate) use begin::fresh_token;
 pub(crate) use book::{Book, Held, Move};
 pub(crate) use context::{Context, Windows};
+pub(crate) use last::last_in;
 use messages::Unsent;
 pub(crate) use probe::Asking;
 pub(crate) use project::Projection;
@@ -120,6 +122,8 @@ pub(crate) struct Actor {
     pub(crate) plans: crate::plan::Tracker,
     /// How full its context is.
     pub(crate) context: Context,
+    /// What its agent said last, in a masked line.
+    pub(crate) last: Option<String>,
     /// Messages that were written and do not stand in the journal yet, and the last ones that do.
     pub(crate) going: going::Going,
     /// Processes that were below the agent before it ran anything: its MCP servers.

@@ -24,7 +24,7 @@ pub(crate) struct Batch {
     pub(crate) moves: Vec<Move>,
     /// How many records there were.
     pub(crate) records: usize,
-    /// When the last one was written.
+    /// When the last one was written that agent or host said.
     pub(crate) at: Option<u64>,
     /// There may be more.
     pub(crate) has_more: bool,
@@ -100,7 +100,10 @@ impl Projection {
                 Step::Record(record) => {
                     bytes += record.payload.len();
                     batch.records += 1;
-                    batch.at = Some(record.at);
+                    // A host that comes and goes is written down by the keeper, and is nothing that the session does.
+                    if !matches!(record.kind, Kind::Keeper | Kind::Note) {
+                        batch.at = Some(record.at);
+                    }
                     if record.kind == Kind::Agent {
                         family.note(record.payload);
                         heard(record.payload);

@@ -22,6 +22,7 @@ pub(crate) fn view(number: u128, state: State, reason: &str) -> SessionView {
         open_approvals: 0,
         queued: 0,
         queue_held: false,
+        last_line: None,
         context_percent: None,
         cost_usd: 0.25,
         budget_usd: None,

@@ -69,7 +69,7 @@ fn subject(input: &Value) -> Option<&str> {
 }
 
 /// A text in one line, masked, of bounded length.
-pub(super) fn line(text: &str) -> String {
+pub(crate) fn line(text: &str) -> String {
     let looked_at = start_of(text, LOOKED_AT);
     let masked = masked(looked_at);
     let words: Vec<&str> = masked

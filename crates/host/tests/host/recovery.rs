@@ -30,6 +30,20 @@ async fn a_question_that_was_asked_before_is_answered_by_the_next_host() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_said_last_is_known_to_the_next_host() {
+    let mut stage = Stage::new("turn always\n  say \"First.\\nHello: ${prompt}.\"\n").await;
+    let id = stage.start("one").await;
+    stage
+        .until_seen(id, "idle, with words", |view| {
+            view.state.name() == "idle" && view.last_line.is_some()
+        })
+        .await;
+    stage.restart().await;
+    let after = stage.until(id, "idle").await;
+    assert_eq!(after.last_line.as_deref(), Some("Hello: one."));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_question_that_a_loss_of_power_took_from_the_journal_keeps_nothing_from_going_on() {
     let mut stage = Stage::new(ASKS).await;
     let id = stage.start("one").await;

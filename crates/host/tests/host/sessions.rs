@@ -28,6 +28,7 @@ async fn a_session_runs_its_first_message_and_is_idle() {
         .await;
     assert_eq!(view.name, "one");
     assert_eq!(view.generation, 1);
+    assert_eq!(view.last_line.as_deref(), Some("Hello: one."));
     let page = stage.host().transcript(id, None, 50).await.unwrap();
     let text = serde_json::to_string(&page.items).unwrap();
     assert!(text.contains("Hello: one."), "{text}");

@@ -60,6 +60,7 @@ pub(crate) fn event(session: u128, state: State, at: u64) -> Event {
         open_approvals: 0,
         queued: 0,
         queue_held: false,
+        last_line: None,
         context_percent: None,
         cost_usd: 0.25,
         budget_usd: None,
