@@ -65,6 +65,8 @@ impl Stage {
             .env("TMPDIR", self.root().join("tmp"))
             .env("PATH", "/usr/bin:/bin")
             .env("LANG", "C.UTF-8")
+            // The plain page, also where the other one was built before.
+            .env("COUNTERSIGN_UI", self.root().join("no-page"))
             .current_dir(self.project())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
