@@ -169,8 +169,11 @@ describe('banners', () => {
     await lost.waitFor({ timeout: 30_000 });
     expect(await lost.innerText()).toMatch(/\d+ s ago\. You see the state of \d\d:\d\d:\d\d; nothing is lost\./);
     await link(page, 'Not connected').waitFor();
-    await stage.start();
+    // While nobody answers: once the server is there the page finds it by itself, and the button may be gone before it is pressed.
+    const tried = page.waitForRequest((request) => request.url().includes('/api/v1/events'));
     await lost.getByRole('button', { name: 'Try now' }).click();
+    await tried;
+    await stage.start();
     await page.getByRole('status').filter({ hasText: 'Back.' }).waitFor({ timeout: 30_000 });
     await link(page, 'Live').waitFor();
     // It goes by itself.

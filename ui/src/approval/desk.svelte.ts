@@ -51,7 +51,6 @@ class Desk {
   /** What was said here about it is over. */
   forget(id: string): void {
     this.locals.delete(id);
-    approvals.forget(id);
   }
 
   async #send(held: Held): Promise<Receipt | null> {

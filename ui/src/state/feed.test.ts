@@ -75,4 +75,24 @@ describe('approvals', () => {
     expect(approvals.byRequest('s', 'r-n1')).toBeUndefined();
     expect(approvals.byRequest('s', 'r-n619')?.id).toBe('n619');
   });
+
+  it('does not take an answer that a newer one has overtaken', async () => {
+    const answers: ((life: string) => void)[] = [];
+    vi.stubGlobal('fetch', (request: Request) => {
+      // What an earlier test still reads is no question of this one.
+      if (!request.url.endsWith('/approvals/raced')) return Promise.resolve(Response.json({ items: [], next: null }));
+      return new Promise((done) => answers.push((life) => done(Response.json(approval('raced', life)))));
+    });
+    const [first, second] = [approvals.refresh('raced'), approvals.refresh('raced')];
+    await vi.waitFor(() => expect(answers.length).toBe(2));
+    answers[1]?.('settled');
+    expect((await second)?.life).toBe('settled');
+    answers[0]?.('open');
+    expect((await first)?.life).toBe('settled');
+    // Asked for later, it may be open again: a rule's answer that was lost is judged anew.
+    const third = approvals.refresh('raced');
+    await vi.waitFor(() => expect(answers.length).toBe(3));
+    answers[2]?.('open');
+    expect((await third)?.life).toBe('open');
+  });
 });

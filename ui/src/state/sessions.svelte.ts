@@ -1,8 +1,10 @@
-// All sessions, one map by id. Fed by state/feed; nobody else writes. Unread marks are this browser's own.
+// All sessions, one map by id. Fed by state/feed; nobody else writes. Rule: an answer that was overtaken by a newer one is not taken.
+// Unread marks are this browser's own.
 import { SvelteMap } from 'svelte/reactivity';
 import { Refused, api, take } from '../api/client';
 import type { Session } from '../api/types';
 import { GROUPS, groupOf, inOrder, type GroupName } from './groups';
+import { Newest } from './newest';
 
 const SEEN = 'countersign.seen';
 const PAGE = 200;
@@ -14,6 +16,7 @@ class Sessions {
   isLoaded = $state(false);
   /** There are more than are held. */
   isCut = $state(false);
+  #newest = new Newest();
   #seen = new SvelteMap<string, number>(readSeen());
 
   /** Not put away, by group, in order. */
@@ -40,6 +43,7 @@ class Sessions {
   /** Everything anew. */
   async load(): Promise<void> {
     const found = new Map<string, Session>();
+    const turn = this.#newest.turn();
     let after: string | null | undefined;
     do {
       const query = after ? { most: PAGE, after } : { most: PAGE };
@@ -47,23 +51,28 @@ class Sessions {
       for (const one of page.items) found.set(one.id, one);
       after = page.next;
     } while (after && found.size < MOST);
-    for (const id of this.byId.keys()) if (!found.has(id)) this.byId.delete(id);
-    for (const [id, one] of found) this.byId.set(id, one);
+    for (const id of this.byId.keys()) if (!found.has(id) && this.#newest.takes(id, turn)) this.#drop(id);
+    for (const [id, one] of found) if (this.#newest.takes(id, turn)) this.byId.set(id, one);
     this.isCut = Boolean(after);
     this.isLoaded = true;
   }
 
   /** One anew. */
   async refresh(id: string): Promise<Session | undefined> {
+    const turn = this.#newest.turn();
     try {
       const one = await take(api.GET('/api/v1/sessions/{id}', { params: { path: { id } } }));
-      this.byId.set(id, one);
-      return one;
+      if (this.#newest.takes(id, turn)) this.byId.set(id, one);
     } catch (error) {
-      if (error instanceof Refused && error.status === 404) this.byId.delete(id);
-      else throw error;
-      return undefined;
+      if (!(error instanceof Refused) || error.status !== 404) throw error;
+      if (this.#newest.takes(id, turn)) this.#drop(id);
     }
+    return this.byId.get(id);
+  }
+
+  #drop(id: string): void {
+    this.byId.delete(id);
+    this.#newest.forget(id);
   }
 
   /** Something happened since this browser last showed it. A session that was never opened here is new, not unread, while it runs. */
