@@ -156,7 +156,9 @@ fn mend(
                 let row = ApprovalRow::asked(session, generation, new.seq, new.at, &new.asked);
                 mended += u64::from(approvals::insert(it, &row)?);
             }
-            Move::Life { id, life, decided } => {
+            Move::Life {
+                id, life, decided, ..
+            } => {
                 let mut row = approvals::get(it, id)?;
                 let is_over =
                     |life: &Life| matches!(life, Life::Settled { .. } | Life::Withdrawn { .. });

@@ -13,7 +13,7 @@ use crate::fit::Fit;
 use crate::glance::Glance;
 use crate::guard::guarded;
 use crate::meaning::means;
-use crate::path::{Target, Touch};
+use crate::path::{Closed, Target, Touch};
 use crate::place::Place;
 use crate::profile::{self, Profile};
 use crate::rule::{Effect, Rule, todays_name};
@@ -269,8 +269,9 @@ impl<'a> Case<'a> {
     }
 
     fn protected(&self) -> Option<Verdict> {
+        let closed = Closed::at(self.place);
         self.acts.list.iter().find_map(|act| {
-            let text = guarded(act, self.place)?;
+            let text = guarded(act, self.place, &closed)?;
             Some(ask(Why::Protected, text, false).about(self.part(act)))
         })
     }

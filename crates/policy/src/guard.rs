@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use crate::act::{Act, Named, NamedWhat};
-use crate::path::{self, PathPattern, Target, Touch};
+use crate::path::{Closed, PathPattern, Target, Touch};
 use crate::place::Place;
 use crate::ruin;
 
@@ -14,17 +14,17 @@ use crate::ruin;
 pub const LOST: &str = "No rule takes this away: ";
 
 /// Why this act is for a person alone, if it is.
-pub(crate) fn guarded(act: &Act, place: &Place<'_>) -> Option<String> {
+pub(crate) fn guarded(act: &Act, place: &Place<'_>, closed: &Closed<'_>) -> Option<String> {
     match act {
         Act::File { target, touch } => {
             let of_system = (*touch == Touch::Write).then(|| system(target)).flatten();
-            closed(target, *touch, place).or(of_system)
+            no_rule(closed.why(target, *touch)).or(of_system)
         }
-        Act::Search { folder, .. } => closed(folder, Touch::Read, place),
+        Act::Search { folder, .. } => no_rule(closed.why(folder, Touch::Read)),
         Act::Run(simple) if ruin::takes_the_unknown(simple) => {
             Some(format!("{LOST}what it takes is not known before it runs."))
         }
-        Act::Name(named) => name(named, place),
+        Act::Name(named) => name(named, place, closed),
         Act::Run(_) | Act::Fetch { .. } | Act::Use => None,
     }
 }
@@ -45,9 +45,8 @@ fn system(target: &Target) -> Option<String> {
     })
 }
 
-fn closed(target: &Target, touch: Touch, place: &Place<'_>) -> Option<String> {
-    let why = path::protected(target, touch, place)?;
-    Some(format!("No rule opens this path: {why}."))
+fn no_rule(why: Option<String>) -> Option<String> {
+    why.map(|why| format!("No rule opens this path: {why}."))
 }
 
 fn lost(target: &Target, place: &Place<'_>) -> Option<String> {
@@ -55,7 +54,7 @@ fn lost(target: &Target, place: &Place<'_>) -> Option<String> {
     Some(format!("{LOST}{why}."))
 }
 
-fn name(named: &Named, place: &Place<'_>) -> Option<String> {
+fn name(named: &Named, place: &Place<'_>, closed: &Closed<'_>) -> Option<String> {
     match &named.what {
         NamedWhat::Unknown => None,
         NamedWhat::Path(target) | NamedWhat::Perhaps(target) => {
@@ -67,18 +66,17 @@ fn name(named: &Named, place: &Place<'_>) -> Option<String> {
                     (false, true) => Touch::Read,
                     (false, false) => return None,
                 };
-                let why = path::protected_below(target, touch, place)?;
-                Some(format!("No rule opens this path: {why}."))
+                no_rule(closed.why_below(target, touch))
             };
-            lost.or_else(|| closed(target, named.touch, place))
+            lost.or_else(|| no_rule(closed.why(target, named.touch)))
                 .or_else(whole)
         }
-        NamedWhat::Pattern(folder) => pattern(named, folder, place),
+        NamedWhat::Pattern(folder) => pattern(named, folder, place, closed),
     }
 }
 
 /// What a shell pattern may become: the written beginning, the whole content of a folder, what is found on disk.
-fn pattern(named: &Named, folder: &Path, place: &Place<'_>) -> Option<String> {
+fn pattern(named: &Named, folder: &Path, place: &Place<'_>, closed: &Closed<'_>) -> Option<String> {
     let emptied = ruin::emptied(&named.word, folder, place).filter(|_| named.is_taken);
     let emptied = emptied.map(|folder| Target::of(&folder.to_string_lossy(), place.cwd, place));
     if let Some(why) = emptied.and_then(|target| lost(&target, place)) {
@@ -90,7 +88,7 @@ fn pattern(named: &Named, folder: &Path, place: &Place<'_>) -> Option<String> {
         .collect();
     if !plain.is_empty() {
         let start = Target::of(&format!("{}/x", plain.join("/")), folder, place);
-        if let Some(why) = closed(&start, named.touch, place) {
+        if let Some(why) = no_rule(closed.why(&start, named.touch)) {
             return Some(why);
         }
     }

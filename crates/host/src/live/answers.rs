@@ -253,6 +253,10 @@ impl Actor {
     /// The way to the agent was gone and is there again: what was handed in and does not stand in the journal was lost with
     /// it, and goes again. What a rule decided is judged again.
     pub(super) async fn take_up_again(&mut self) {
+        if !self.unsaved.is_empty() {
+            // What rules decided a moment ago may not be among the rows yet.
+            self.store(now()).await;
+        }
         let session = self.id;
         let rows = self
             .inner

@@ -65,6 +65,8 @@ pub(crate) enum Move {
         life: Life,
         /// Whoever decided, as the journal says.
         decided: Option<Decided>,
+        /// It was laid before a person.
+        is_for_person: bool,
     },
 }
 
@@ -332,6 +334,7 @@ impl Book {
             id: held.id,
             life: life.clone(),
             decided,
+            is_for_person: held.is_for_person,
         });
         if matches!(life, Life::Settled { .. } | Life::Withdrawn { .. }) {
             self.held.remove(name);

@@ -17,7 +17,7 @@ use crate::control::approval::{Decided, Kind, Life};
 use crate::control::now;
 use crate::desk::{Because, Ruling};
 use crate::notify::summary_line;
-use crate::session::{Fact, Input};
+use crate::session::{Effect, Fact, Input};
 use crate::store::approvals::ApprovalRow;
 
 /// Who decides what no person decided.
@@ -97,6 +97,7 @@ impl Actor {
         }
         self.unsaved.cursor = true;
         self.row.last_activity = batch.at.unwrap_or(self.row.last_activity);
+        let before = (self.core.shown(), self.effects.len());
         for fact in batch.facts {
             self.notice(&fact);
             self.step(Input::Fact(fact));
@@ -104,7 +105,19 @@ impl Actor {
         for step in batch.moves {
             self.moved(step);
         }
+        if before.0 == self.core.shown() {
+            self.forget_changes_from(before.1);
+        }
         self.answer_all();
+    }
+
+    /// What a batch has changed and changed back, as a question does that a rule decides, is nothing to tell of.
+    fn forget_changes_from(&mut self, place: usize) {
+        let of_batch = self.effects.split_off(place);
+        let others = of_batch
+            .into_iter()
+            .filter(|effect| *effect != Effect::Changed);
+        self.effects.extend(others);
     }
 
     /// What the row shows of a fact.
@@ -139,7 +152,12 @@ impl Actor {
     pub(super) fn moved(&mut self, step: Move) {
         match step {
             Move::Asked(new) => self.asked(*new),
-            Move::Life { id, life, decided } => {
+            Move::Life {
+                id,
+                life,
+                decided,
+                is_for_person,
+            } => {
                 if life == Life::Written {
                     crate::points::passed("answer in the journal");
                 }
@@ -150,6 +168,7 @@ impl Actor {
                         .is_some_and(|held| held.life == Life::Open)
                 });
                 self.unsaved.lives.push((id, life, decided));
+                self.unsaved.lives_are_awaited |= is_for_person;
             }
         }
     }

@@ -17,6 +17,13 @@ use super::Actor;
 /// A cursor alone is stored this often: what lies behind it is read again after a crash.
 const CURSOR_EVERY: u64 = 2_000_000;
 
+/// What nobody is asked about is stored this soon: what rules decide, one with the other, and not while the keeper syncs
+/// their answers to the same disk. It stands in the journal, and is read again after a crash.
+const UNASKED_WITHIN: u64 = 100_000;
+
+/// So much of it waits at most.
+const MOST_UNASKED: usize = 64;
+
 /// After a failure it is tried again.
 const AGAIN: u64 = 1_000_000;
 
@@ -31,6 +38,8 @@ pub(crate) struct Unsaved {
     /// Questions that were stored before and that policy was asked about again.
     pub(super) judged: Vec<ApprovalRow>,
     pub(super) lives: Vec<(ApprovalId, Life, Option<Decided>)>,
+    /// One of them was laid before a person.
+    pub(super) lives_are_awaited: bool,
     pub(super) plans: Vec<(ApprovalId, u64, String)>,
     /// So many messages wait.
     pub(super) queue: Option<u32>,
@@ -44,15 +53,28 @@ pub(crate) struct Unsaved {
 
 impl Unsaved {
     pub(super) fn is_empty(&self) -> bool {
-        !self.cursor && !self.is_urgent()
+        self.patience().is_none()
+    }
+
+    /// How long it may wait. None: there is nothing.
+    fn patience(&self) -> Option<u64> {
+        if self.is_urgent() {
+            return Some(0);
+        }
+        let unasked = self.asked.len() + self.lives.len();
+        match unasked {
+            MOST_UNASKED.. => Some(0),
+            1.. => Some(UNASKED_WITHIN),
+            0 => self.cursor.then_some(CURSOR_EVERY),
+        }
     }
 
     fn is_urgent(&self) -> bool {
         self.changed
             || self.queue.is_some()
-            || !self.asked.is_empty()
+            || self.asked.iter().any(|row| !row.is_decided_by_rule())
             || !self.judged.is_empty()
-            || !self.lives.is_empty()
+            || self.lives_are_awaited
             || !self.plans.is_empty()
     }
 
@@ -66,18 +88,18 @@ impl Actor {
     /// Stores what is to be stored by now.
     pub(super) async fn save(&mut self) {
         let at = now();
-        if self.unsaved.is_empty() {
+        let Some(patience) = self.unsaved.patience() else {
             self.unsaved.at = None;
             return;
-        }
-        if !self.unsaved.is_urgent() {
-            let due = *self.unsaved.at.get_or_insert(at + CURSOR_EVERY);
-            if at < due {
-                return;
-            }
-        }
-        // A failure before: not at once again. What a cursor waits for keeps nothing else waiting.
-        if self.unsaved.has_failed && self.unsaved.at.is_some_and(|due| due > at) {
+        };
+        let due = match self.unsaved.at {
+            // Not at once again.
+            Some(again) if self.unsaved.has_failed => again,
+            Some(due) => due.min(at + patience),
+            None => at + patience,
+        };
+        if at < due {
+            self.unsaved.at = Some(due);
             return;
         }
         self.store(at).await;
@@ -173,6 +195,7 @@ impl Actor {
             was: was.filter(|_| is_news),
         };
         self.unsaved.changed = false;
+        self.unsaved.lives_are_awaited = false;
         self.unsaved.cursor = false;
         self.unsaved.at = None;
         self.unsaved.has_failed = false;

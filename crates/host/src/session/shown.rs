@@ -10,7 +10,7 @@ use crate::control::session::Pause;
 
 /// Everything that is shown of a session.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Shown {
+pub(crate) struct Shown {
     pub(super) state: State,
     pub(super) reason: String,
     is_held: bool,
@@ -21,7 +21,7 @@ pub(super) struct Shown {
 }
 
 impl Core {
-    pub(super) fn shown(&self) -> Shown {
+    pub(crate) fn shown(&self) -> Shown {
         let (state, reason) = self.standing();
         Shown {
             state,

@@ -1,11 +1,13 @@
 //! Approvals: asked, decided once, delivered once.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use countersign_host::control::approval::{Life, Outcome};
-use countersign_host::control::{Command, Control, ControlError, Decide, Digest, Message};
+use countersign_host::control::{
+    ApprovalFilter, ApprovalView, Command, Control, ControlError, Decide, Digest, Message,
+};
 
-use crate::stage::Stage;
+use crate::stage::{DEADLINE, Stage};
 
 /// One question in each turn.
 const ASKS: &str = r#"
@@ -114,4 +116,54 @@ async fn a_decision_reaches_the_agent_though_the_way_to_it_breaks() {
         }
     }
     assert_eq!(stage.ran(), rounds, "each ran once");
+}
+
+/// Calls that nobody is asked about, one behind the other.
+const READS: &str = r#"
+turn always
+  tool Read {"file_path":"${cwd}/notes.txt"}
+  tool Read {"file_path":"${cwd}/notes.txt"}
+  tool Read {"file_path":"${cwd}/notes.txt"}
+  tool Read {"file_path":"${cwd}/notes.txt"}
+  tool Read {"file_path":"${cwd}/notes.txt"}
+  tool Read {"file_path":"${cwd}/notes.txt"}
+  tool Read {"file_path":"${cwd}/notes.txt"}
+  tool Read {"file_path":"${cwd}/notes.txt"}
+  say "Read."
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_rules_decide_is_stored_together_and_none_of_it_is_missing() {
+    let stage = Stage::new(READS).await;
+    std::fs::write(stage.project().join("notes.txt"), "one\n").unwrap();
+    let id = stage.start("one").await;
+    stage.until(id, "idle").await;
+    let before = stage.host().written().transactions;
+    stage
+        .execute(Command::Send {
+            session: id,
+            message: Message::text("two"),
+        })
+        .await;
+    let all = |session| ApprovalFilter {
+        session: Some(session),
+        most: 100,
+        ..ApprovalFilter::default()
+    };
+    let settled = |one: &ApprovalView| matches!(one.life, Life::Settled { .. });
+    let start = Instant::now();
+    let items = loop {
+        let page = stage.host().approvals(all(id)).await.unwrap();
+        if page.items.len() == 16 && page.items.iter().all(settled) {
+            break page.items;
+        }
+        assert!(start.elapsed() < DEADLINE, "{:#?}", page.items);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    let deciders = items.iter().filter_map(|one| one.decided.as_ref());
+    assert!(deciders.clone().all(|decided| decided.by == "rule"));
+    assert_eq!(deciders.count(), 16);
+    // Each would be asked, written and settled in a transaction of its own.
+    let transactions = stage.host().written().transactions - before;
+    assert!(transactions < 16, "{transactions}");
 }

@@ -1,7 +1,7 @@
 //! Which file is meant: by a call, and by a rule.
 //!
 //! Owns [`Target`] (a path as it is written, and where it leads), [`PathPattern`] (the content of a rule for files) and
-//! the list of what no rule opens ([`protected`]). Pure but for [`crate::Disk`]; nothing here reads a file.
+//! the list of what no rule opens ([`Closed`]). Pure but for [`crate::Disk`]; nothing here reads a file.
 //!
 //! A path has two truths: its letters and where its links lead. A rule that allows must mean both, a rule that
 //! restricts means either. What cannot be said is [`crate::Fit::Maybe`] and is never allowed. Two limits, on purpose: a hard
@@ -26,7 +26,7 @@ pub(crate) mod testing;
 mod tests;
 
 pub use pattern::PathPattern;
-pub use protected::{protected, protected_below};
+pub use protected::Closed;
 pub use target::Target;
 
 /// What is done to a file.

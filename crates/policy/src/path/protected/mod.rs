@@ -4,8 +4,10 @@
 //! `table.rs`. Names are compared loosely, by letters and by where links lead; a path that leads nobody knows where is
 //! protected too.
 
+mod index;
 mod table;
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use self::table::{ROWS, Row, Start};
@@ -15,62 +17,93 @@ use super::names::{Names, tidy};
 use super::target::{Target, shown};
 use crate::Place;
 
-/// Why this may not be touched by rule, as a part of a sentence; `None` if rules may decide.
-pub fn protected(target: &Target, touch: Touch, place: &Place<'_>) -> Option<String> {
-    if let Some(why) = by_path(&target.lexical, touch, place) {
-        return Some(format!("`{}` {why}", target.shown));
-    }
-    let Some(real) = &target.real else {
-        return Some(format!("where `{}` leads cannot be said", target.shown));
-    };
-    let why = by_path(real, touch, place)?;
-    Some(format!(
-        "`{}` leads to `{}`, which {why}",
-        target.shown,
-        shown(real, place)
-    ))
-}
-
-/// Why this folder may not be touched by rule as a whole, with all in it: itself, or something protected that is there.
-/// What is protected at any depth is looked for right in the folder only.
-pub fn protected_below(folder: &Target, touch: Touch, place: &Place<'_>) -> Option<String> {
-    protected(folder, touch, place).or_else(|| {
-        let real = folder.real.as_deref()?;
-        let named = fixed(touch, place).chain(own(place).map(|path| (path, OWN)));
-        let (path, why) = named.chain(right_in(real, touch)).find(|(path, _)| {
-            let real_path = place.disk.real(path).unwrap_or_else(|| path.clone());
-            let is_below = |path: &Path| Names::of(path).loosely_below(&Names::of(real)).is_some();
-            (is_below(path) || is_below(&real_path)) && place.disk.exists(path)
-        })?;
-        Some(format!(
-            "in `{}` is `{}`, which {why}",
-            folder.shown,
-            shown(&path, place)
-        ))
-    })
-}
-
 const OWN: &str = "belongs to countersign itself";
 
-fn by_path(path: &Path, touch: Touch, place: &Place<'_>) -> Option<&'static str> {
-    let names = Names::of(path);
-    let is_own = own(place).any(|own| names.loosely_below(&Names::of(&own)).is_some());
-    if is_own {
-        return Some(OWN);
-    }
-    let homes = homes(place);
-    let row = ROWS
-        .iter()
-        .filter(|row| row.is_about(touch))
-        .find(|row| row.means(&names, &homes))?;
-    Some(row.why)
+/// What no rule opens in one place. Its own folders and the person's home are taken apart once, for however many paths are
+/// held against them.
+#[derive(Debug)]
+pub struct Closed<'a> {
+    place: &'a Place<'a>,
+    folders: OnceCell<Folders>,
 }
 
-/// The person's home, by its letters and by where it leads.
-fn homes(place: &Place<'_>) -> Vec<Names> {
-    both(place.home.map(tidy).into_iter(), place)
-        .map(|home| Names::of(&home))
-        .collect()
+/// Each by its letters and by where it leads.
+#[derive(Debug)]
+struct Folders {
+    own: Vec<Names>,
+    homes: Vec<Names>,
+}
+
+impl<'a> Closed<'a> {
+    /// In this place.
+    pub fn at(place: &'a Place<'a>) -> Self {
+        Self {
+            place,
+            folders: OnceCell::new(),
+        }
+    }
+
+    /// Why this may not be touched by rule, as a part of a sentence; `None` if rules may decide.
+    pub fn why(&self, target: &Target, touch: Touch) -> Option<String> {
+        if let Some(why) = self.by_path(&target.lexical, touch) {
+            return Some(format!("`{}` {why}", target.shown));
+        }
+        let Some(real) = &target.real else {
+            return Some(format!("where `{}` leads cannot be said", target.shown));
+        };
+        if *real == target.lexical {
+            return None;
+        }
+        let why = self.by_path(real, touch)?;
+        Some(format!(
+            "`{}` leads to `{}`, which {why}",
+            target.shown,
+            shown(real, self.place)
+        ))
+    }
+
+    /// Why this folder may not be touched by rule as a whole, with all in it: itself, or something protected that is there.
+    /// What is protected at any depth is looked for right in the folder only.
+    pub fn why_below(&self, folder: &Target, touch: Touch) -> Option<String> {
+        let place = self.place;
+        self.why(folder, touch).or_else(|| {
+            let real = folder.real.as_deref()?;
+            let above = Names::of(real);
+            let named = fixed(touch, place).chain(own(place).map(|path| (path, OWN)));
+            let (path, why) = named.chain(right_in(real, touch)).find(|(path, _)| {
+                let real_path = place.disk.real(path).unwrap_or_else(|| path.clone());
+                let is_below = |path: &Path| Names::of(path).loosely_below(&above).is_some();
+                (is_below(path) || is_below(&real_path)) && place.disk.exists(path)
+            })?;
+            Some(format!(
+                "in `{}` is `{}`, which {why}",
+                folder.shown,
+                shown(&path, place)
+            ))
+        })
+    }
+
+    fn by_path(&self, path: &Path, touch: Touch) -> Option<&'static str> {
+        let names = Names::of(path);
+        let Folders { own, homes } = self.folders();
+        let is_own = own.iter().any(|own| names.loosely_below(own).is_some());
+        if is_own {
+            return Some(OWN);
+        }
+        index::row_of(&names, homes, touch).map(|row| row.why)
+    }
+
+    fn folders(&self) -> &Folders {
+        self.folders.get_or_init(|| {
+            let home = self.place.home.map(tidy).into_iter();
+            Folders {
+                own: own(self.place).map(|own| Names::of(&own)).collect(),
+                homes: both(home, self.place)
+                    .map(|home| Names::of(&home))
+                    .collect(),
+            }
+        })
+    }
 }
 
 fn own(place: &Place<'_>) -> impl Iterator<Item = PathBuf> {
@@ -118,22 +151,6 @@ impl Row {
         self.touch.is_none_or(|only| only == touch)
     }
 
-    fn means(&self, path: &Names, homes: &[Names]) -> bool {
-        match self.start {
-            Start::Root => self.leads(&path.loose),
-            Start::Home => homes
-                .iter()
-                .filter_map(|home| path.loosely_below(home))
-                .any(|rest| self.leads(rest)),
-            Start::Anywhere => {
-                let found = |at: &usize| self.leads(&path.loose[*at..]);
-                (0..path.loose.len())
-                    .filter(found)
-                    .any(|at| !is_worktree(&path.loose[at..]))
-            }
-        }
-    }
-
     /// Whether the names begin with those of the row: a folder means all in it.
     fn leads(&self, names: &[String]) -> bool {
         let mut names = names.iter();
@@ -144,9 +161,4 @@ impl Row {
             })
         })
     }
-}
-
-/// What is in a worktree that Claude Code made below its folder is work like any other.
-fn is_worktree(names: &[String]) -> bool {
-    matches!(names, [claude, worktrees, _, _, ..] if claude == ".claude" && worktrees == "worktrees")
 }

@@ -6,7 +6,7 @@
 use super::super::Touch;
 
 /// Where the names of a row begin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Start {
     /// At any depth.
     Anywhere,

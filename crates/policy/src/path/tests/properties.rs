@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Disk;
-use crate::path::{Touch, protected, protected_below};
+use crate::path::{Closed, Touch};
 
 /// Few names, so that patterns, paths and links often speak of the same.
 const NAMES: [&str; 6] = ["a", "b", "c", "A", "x.md", "etc"];
@@ -131,7 +131,7 @@ proptest! {
             prop_assert!(!target.is_inside(&place));
             prop_assert!(fit(&ground, &text, &path, Side::Allow).is_no());
             prop_assert!(!fit(&ground, &text, &path, Side::Restrict).is_no());
-            prop_assert!(protected(&target, Touch::Read, &place).is_some());
+            prop_assert!(Closed::at(&place).why(&target, Touch::Read).is_some());
         }
     }
 
@@ -152,8 +152,8 @@ proptest! {
         let place = ground.place();
         let target = Target::of(&path, Path::new(&folder), &place);
         for touch in [Touch::Read, Touch::Write] {
-            protected(&target, touch, &place);
-            protected_below(&target, touch, &place);
+            Closed::at(&place).why(&target, touch);
+            Closed::at(&place).why_below(&target, touch);
         }
         for text in [text.as_str(), &path] {
             if let Ok(pattern) = PathPattern::parse(text, Path::new("/base/project")) {

@@ -1,11 +1,11 @@
 //! What no rule opens.
 
 use super::*;
-use crate::path::{Touch, protected, protected_below};
+use crate::path::{Closed, Touch};
 
 fn why(ground: &Ground, path: &str, touch: Touch) -> Option<String> {
     let place = ground.place();
-    protected(&Target::of(path, place.cwd, &place), touch, &place)
+    Closed::at(&place).why(&Target::of(path, place.cwd, &place), touch)
 }
 
 #[test]
@@ -263,8 +263,9 @@ fn a_home_and_our_own_folder_are_known_by_both_of_their_names() {
 fn a_folder_with_something_protected_in_it_is_protected_as_a_whole() {
     let ground = ground();
     let place = ground.place();
-    let below =
-        |path: &str, touch| protected_below(&Target::of(path, place.cwd, &place), touch, &place);
+    let below = |path: &str, touch| {
+        Closed::at(&place).why_below(&Target::of(path, place.cwd, &place), touch)
+    };
     for (path, touch) in [
         (".", Touch::Write),
         ("..", Touch::Read),
