@@ -94,11 +94,9 @@ fn one(
         };
         done.records += batch.records as u64;
         let has_more = batch.has_more || batch.rewound.is_some();
-        let generation = projection.cursor().generation;
         let moves = batch.moves;
-        let (asked, mended) = store.write_blocking(Durability::Normal, move |it| {
-            mend(it, id, generation, moves)
-        })?;
+        let (asked, mended) =
+            store.write_blocking(Durability::Normal, move |it| mend(it, id, moves))?;
         done.approvals += asked;
         done.mended += mended;
         if !has_more {
@@ -142,18 +140,13 @@ fn last_cwd(dir: &Path) -> Option<PathBuf> {
 }
 
 /// Brings the rows of approvals in line with what the journal says.
-fn mend(
-    it: &Connection,
-    session: SessionId,
-    generation: u32,
-    moves: Vec<Move>,
-) -> Result<(u64, u64), StoreError> {
+fn mend(it: &Connection, session: SessionId, moves: Vec<Move>) -> Result<(u64, u64), StoreError> {
     let (mut asked, mut mended) = (0, 0);
     for step in moves {
         match step {
             Move::Asked(new) => {
                 asked += 1;
-                let row = ApprovalRow::asked(session, generation, new.seq, new.at, &new.asked);
+                let row = ApprovalRow::asked(session, new.generation, new.seq, new.at, &new.asked);
                 mended += u64::from(approvals::insert(it, &row)?);
             }
             Move::Life {

@@ -100,7 +100,9 @@ impl Actor {
         };
         let book = &self.projection.book;
         // What the journal says is over needs no answer, and another question of its name is another question.
-        let is_asked = |held: &Held, it: &ToAnswer| held.id == it.approval;
+        let is_asked = |held: &Held, it: &ToAnswer| {
+            held.id == it.approval && matches!(held.life, Life::Open | Life::Decided)
+        };
         self.to_answer
             .retain(|name, it| book.get(name).is_some_and(|held| is_asked(held, it)));
         let ready: Vec<String> = self
@@ -253,10 +255,6 @@ impl Actor {
     /// The way to the agent was gone and is there again: what was handed in and does not stand in the journal was lost with
     /// it, and goes again. What a rule decided is judged again.
     pub(super) async fn take_up_again(&mut self) {
-        if !self.unsaved.is_empty() {
-            // What rules decided a moment ago may not be among the rows yet.
-            self.store(now()).await;
-        }
         let session = self.id;
         let rows = self
             .inner
@@ -266,7 +264,9 @@ impl Actor {
             Ok(rows) => rows,
             Err(error) => return tracing::warn!(%session, %error, "decisions cannot be looked up"),
         };
-        for row in rows {
+        // What rules decided a moment ago may not be stored yet.
+        let unsaved = self.unsaved.decided_by_rule();
+        for row in rows.into_iter().chain(unsaved) {
             let held = self.projection.book.get_mut(&row.request_id);
             let held = held.filter(|held| held.id == row.id && held.life == Life::Decided);
             let (Some(held), false) = (held, self.to_answer.contains_key(&row.request_id)) else {

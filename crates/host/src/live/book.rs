@@ -49,7 +49,7 @@ impl Held {
                 false => row.life.clone(),
             },
             effect: row.decided.as_ref().map(|decided| decided.effect),
-            is_for_person: row.life == Life::Open,
+            is_for_person: row.life == Life::Open || row.answer.is_some(),
         }
     }
 }
@@ -74,6 +74,7 @@ pub(crate) enum Move {
 #[derive(Debug)]
 pub(crate) struct NewApproval {
     pub(crate) id: ApprovalId,
+    pub(crate) generation: u32,
     pub(crate) seq: u64,
     pub(crate) at: u64,
     pub(crate) asked: Asked,
@@ -129,11 +130,6 @@ impl Book {
             note: None,
             interrupts: false,
         }
-    }
-
-    /// The generation whose records are read.
-    pub(crate) fn generation(&self) -> u32 {
-        self.generation
     }
 
     /// The approval that is asked under this name.
@@ -216,6 +212,7 @@ impl Book {
         self.held.insert(asked.request_id.clone(), held);
         moves.push(Move::Asked(Box::new(NewApproval {
             id,
+            generation: self.generation,
             seq: record.seq,
             at: record.at,
             asked,
@@ -401,6 +398,26 @@ mod tests {
             payload: line.as_bytes(),
         };
         book.take(1, &record)
+    }
+
+    #[test]
+    fn a_question_is_of_the_agent_that_asked_it_whatever_is_read_with_it() {
+        let mut book = Book::new(SessionId::new(1, 1), 1, []);
+        let mut moves = taken(&mut book, &ask(5, "ls"));
+        let (seq, line) = ask(6, "pwd");
+        let later = Record {
+            seq,
+            at: 1,
+            kind: Kind::Agent,
+            payload: line.as_bytes(),
+        };
+        moves.extend(book.take(2, &later));
+        let asked = moves.iter().filter_map(|step| match step {
+            Move::Asked(new) => Some((new.generation, new.id)),
+            Move::Life { .. } => None,
+        });
+        let id = |generation, seq| ApprovalId::of(SessionId::new(1, 1), generation, seq, 1);
+        assert!(asked.eq([(1, id(1, 5)), (2, id(2, 6))]));
     }
 
     #[test]

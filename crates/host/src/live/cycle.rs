@@ -11,6 +11,7 @@ use countersign_wire::decode::decode;
 use super::Actor;
 use super::answers::ToAnswer;
 use super::book::{Move, NewApproval};
+use super::plans::PLANS;
 use super::project::Batch;
 use crate::approval::{self, Answer};
 use crate::control::approval::{Decided, Kind, Life};
@@ -177,6 +178,7 @@ impl Actor {
     fn asked(&mut self, new: NewApproval) {
         let NewApproval {
             id,
+            generation,
             seq,
             at,
             mut asked,
@@ -188,13 +190,15 @@ impl Actor {
         if asked.kind == Kind::Plan && asked.plan_text().is_none() {
             asked = self.with_plan(asked);
         }
-        let generation = self.projection.book.generation();
         let mut row = ApprovalRow::asked(self.id, generation, seq, at, &asked);
         row.path = self.projection.family.path(&asked);
         match (is_open, self.agent.is_some()) {
             (true, true) => self.judge(&mut row, &asked, &line),
             // Policy has its say when somebody is there who could be answered.
-            (true, false) => self.undecided.push(row.clone()),
+            (true, false) => {
+                self.is_for_person(&name);
+                self.undecided.push(row.clone());
+            }
             (false, _) => {}
         }
         if let Some(text) = asked.plan_text() {
@@ -238,9 +242,7 @@ impl Actor {
                 if let Some(at) = row.expires {
                     self.expiries.insert((at, name.clone()), ());
                 }
-                if let Some(held) = self.projection.book.get_mut(&name) {
-                    held.is_for_person = true;
-                }
+                self.is_for_person(&name);
                 return;
             }
         };
@@ -257,10 +259,22 @@ impl Actor {
         if let Some(held) = self.projection.book.get_mut(&name) {
             held.life = Life::Decided;
         }
+        if writes_a_plan(row) {
+            // The desk of the next connection looks for it among the rows.
+            self.is_for_person(&name);
+            self.unsaved.changed = true;
+        }
         let to_answer = ToAnswer::by_rule(answer, &because, row);
         self.to_answer.insert(name.clone(), to_answer);
         // In the same breath as the question, so that nobody is called for nothing.
         self.step(Input::Decided { request_id: name });
+    }
+
+    /// It is laid before a person, or may be: whatever becomes of it is stored at once.
+    fn is_for_person(&mut self, name: &str) {
+        if let Some(held) = self.projection.book.get_mut(name) {
+            held.is_for_person = true;
+        }
     }
 
     /// Policy is asked about what it had no say on yet: questions that were read while nobody could be answered, and those
@@ -331,6 +345,12 @@ impl Actor {
         self.row.cursor = to;
         self.unsaved.cursor = true;
     }
+}
+
+/// Whether a call may write the plan of an agent.
+fn writes_a_plan(row: &ApprovalRow) -> bool {
+    let file = row.input["file_path"].as_str();
+    file.is_some_and(|file| file.contains(PLANS))
 }
 
 /// The call that a line asks about, if it does.

@@ -208,6 +208,7 @@ impl Actor {
                 },
             }
         }
+        self.store_rest().await;
         // A start that is under way ends with us: the next host finds what came of it.
         if let Some(task) = &self.beginning {
             task.abort();
@@ -245,6 +246,8 @@ impl Actor {
                 if let Some(agent) = &mut self.agent {
                     agent.asks(*question);
                 }
+                // Mostly it was read and decided before it could be answered.
+                self.answer_all();
                 self.catch_up().await;
                 self.answer_all();
             }

@@ -10,12 +10,15 @@ use super::answers::{AtEnd, plans_of};
 use super::decide::store_after;
 use crate::approval::{self, After, Agent, Event, Known};
 use crate::control::approval::{Decided, Effect, Kind, Life, Outcome};
-use crate::control::{ControlError, Decide, Result, now};
+use crate::control::{ApprovalId, ControlError, Decide, Result, now};
 use crate::desk::Desk;
 use crate::plan::Tracker;
 use crate::session::Input;
 use crate::store::approvals::ApprovalRow;
 use crate::store::{Durability, approvals, sessions};
+
+/// What is in the path of a plan file.
+pub(super) const PLANS: &str = "/plans/";
 
 impl Actor {
     /// The turn has ended that a decision wanted ended: the mode changes, and the queue goes on.
@@ -55,6 +58,11 @@ impl Actor {
             Err(error) => return tracing::warn!(%session, %error, "plans cannot be looked up"),
         };
         let is_due = |row: &ApprovalRow| row.kind == Kind::Plan && row.life == Life::Decided;
+        // That the agent got the answer may not be stored yet.
+        let unsaved = self.unsaved.lives.iter();
+        let answered = unsaved.filter(|(_, life, _)| *life == Life::Written);
+        let answered: Vec<ApprovalId> = answered.map(|(id, ..)| *id).collect();
+        let is_due = |row: &ApprovalRow| is_due(row) && !answered.contains(&row.id);
         for row in rows.into_iter().filter(is_due) {
             if let Err(error) = self.plan_without_agent(&row).await {
                 self.inner
@@ -93,6 +101,7 @@ impl Actor {
         self.unsaved
             .lives
             .push((row.id, Life::Settled { outcome }, None));
+        self.unsaved.lives_are_awaited = true;
     }
 
     /// The plan files that earlier agents of this session wrote, or that this one wrote while an earlier host looked on.
@@ -101,7 +110,7 @@ impl Actor {
         let rows = self
             .inner
             .store
-            .read(move |it| approvals::writes(it, session, "/plans/"));
+            .read(move |it| approvals::writes(it, session, PLANS));
         let rows = match rows.await {
             Ok(rows) => rows,
             Err(error) => return tracing::warn!(%session, %error, "plan files cannot be looked up"),

@@ -78,6 +78,14 @@ impl Unsaved {
             || !self.plans.is_empty()
     }
 
+    /// What rules decided and no row tells of yet.
+    pub(super) fn decided_by_rule(&self) -> Vec<ApprovalRow> {
+        let rows = self.asked.iter().chain(&self.judged);
+        rows.filter(|row| row.is_decided_by_rule())
+            .cloned()
+            .collect()
+    }
+
     /// When it is to be stored.
     pub(super) fn due(&self) -> Option<u64> {
         self.at
@@ -103,6 +111,15 @@ impl Actor {
             return;
         }
         self.store(at).await;
+    }
+
+    /// The host ends: rows that wait for others are stored. No agent is given anything meanwhile.
+    pub(super) async fn store_rest(&mut self) {
+        self.to_answer.clear();
+        let unsaved = &self.unsaved;
+        if !unsaved.asked.is_empty() || !unsaved.lives.is_empty() {
+            self.store(now()).await;
+        }
     }
 
     /// Stores it all.
@@ -153,6 +170,7 @@ impl Actor {
                 // A wish that is refused says nothing about the disk.
                 let again = (!error.is_refusal()).then_some(at + AGAIN);
                 self.unsaved.put_back(kept, again);
+                self.unsaved.has_failed |= had_failed;
                 Err(error)
             }
         }

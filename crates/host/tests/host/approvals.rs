@@ -167,3 +167,25 @@ async fn what_rules_decide_is_stored_together_and_none_of_it_is_missing() {
     let transactions = stage.host().written().transactions - before;
     assert!(transactions < 16, "{transactions}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_rules_decided_right_before_a_host_ends_is_there_with_its_reason() {
+    // The turn goes on, so nothing else has the rows stored.
+    let mut stage = Stage::new(&READS.replace("say \"Read.\"", "wait forever")).await;
+    std::fs::write(stage.project().join("notes.txt"), "one\n").unwrap();
+    let id = stage.start("one").await;
+    let start = Instant::now();
+    while stage.story(id).matches("\"tool_result\"").count() < 8 {
+        assert!(start.elapsed() < DEADLINE, "{}", stage.story(id));
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    stage.restart().await;
+    let filter = ApprovalFilter {
+        session: Some(id),
+        most: 100,
+        ..ApprovalFilter::default()
+    };
+    let items = stage.host().approvals(filter).await.unwrap().items;
+    assert_eq!(items.len(), 8, "{items:#?}");
+    assert!(items.iter().all(|one| !one.reason.is_empty()), "{items:#?}");
+}

@@ -11,8 +11,10 @@ use super::super::names::Names;
 use super::table::{ROWS, Row, Start};
 
 /// Rows by where they begin and their first name, in small letters; those whose first name is a pattern have none.
-static INDEX: LazyLock<HashMap<(Start, Option<String>), Vec<usize>>> = LazyLock::new(|| {
-    let mut index: HashMap<_, Vec<usize>> = HashMap::new();
+type Index = HashMap<(Start, Option<String>), Vec<usize>>;
+
+static INDEX: LazyLock<Index> = LazyLock::new(|| {
+    let mut index = Index::new();
     for (at, row) in ROWS.iter().enumerate() {
         let first = row.names.split('/').next().unwrap_or_default();
         let first = (!first.contains('*')).then(|| first.to_ascii_lowercase());
