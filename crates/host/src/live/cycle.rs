@@ -106,13 +106,16 @@ impl Actor {
         for step in batch.moves {
             self.moved(step);
         }
-        if before.0 == self.core.shown() {
+        let after = self.core.shown();
+        if before.0.stands_as(&after) {
             self.forget_changes_from(before.1);
+            self.unsaved.reason |= before.0 != after;
         }
         self.answer_all();
     }
 
-    /// What a batch has changed and changed back, as a question does that a rule decides, is nothing to tell of.
+    /// What a batch has changed and changed back, as a question does that a rule decides, is nothing to tell of; which tool
+    /// runs may be told a moment later.
     fn forget_changes_from(&mut self, place: usize) {
         let of_batch = self.effects.split_off(place);
         let others = of_batch

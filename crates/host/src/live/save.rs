@@ -17,8 +17,8 @@ use super::Actor;
 /// A cursor alone is stored this often: what lies behind it is read again after a crash.
 const CURSOR_EVERY: u64 = 2_000_000;
 
-/// What nobody is asked about is stored this soon: what rules decide, one with the other, and not while the keeper syncs
-/// their answers to the same disk. It stands in the journal, and is read again after a crash.
+/// What nobody is asked about is stored this soon: what rules decide and which tool runs, one with the other, and not while
+/// the keeper syncs an answer to the same disk. It stands in the journal, and is read again after a crash.
 const UNASKED_WITHIN: u64 = 100_000;
 
 /// So much of it waits at most.
@@ -32,6 +32,8 @@ const AGAIN: u64 = 1_000_000;
 pub(crate) struct Unsaved {
     /// The session stands otherwise.
     pub(super) changed: bool,
+    /// It stands as it did, for another reason.
+    pub(super) reason: bool,
     /// More records were taken.
     pub(super) cursor: bool,
     pub(super) asked: Vec<ApprovalRow>,
@@ -65,6 +67,7 @@ impl Unsaved {
         match unasked {
             MOST_UNASKED.. => Some(0),
             1.. => Some(UNASKED_WITHIN),
+            0 if self.reason => Some(UNASKED_WITHIN),
             0 => self.cursor.then_some(CURSOR_EVERY),
         }
     }
@@ -213,6 +216,7 @@ impl Actor {
             was: was.filter(|_| is_news),
         };
         self.unsaved.changed = false;
+        self.unsaved.reason = false;
         self.unsaved.lives_are_awaited = false;
         self.unsaved.cursor = false;
         self.unsaved.at = None;

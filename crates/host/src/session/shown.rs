@@ -20,6 +20,17 @@ pub(crate) struct Shown {
     seen: Seen,
 }
 
+impl Shown {
+    /// Whether another reason is all that differs, if anything does.
+    pub(crate) fn stands_as(&self, other: &Self) -> bool {
+        let reason = other.reason.clone();
+        Self {
+            reason,
+            ..self.clone()
+        } == *other
+    }
+}
+
 impl Core {
     pub(crate) fn shown(&self) -> Shown {
         let (state, reason) = self.standing();
