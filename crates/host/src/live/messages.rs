@@ -51,9 +51,9 @@ impl Actor {
         }
     }
 
-    /// A message that the CLI gave back waits in front of the others. Measured: an agent that has taken a message back runs
-    /// nothing under that name again, so that it gets another one there.
-    pub(super) async fn put_back(&mut self, id: MessageId) {
+    /// A message that was not read waits in front of the others. Measured: a CLI that has given a message back runs nothing
+    /// under that name again, so that it gets another one there. To the next agent it goes by its own.
+    pub(super) async fn put_back(&mut self, id: MessageId, is_given_back: bool) {
         let session = self.id;
         let (mut message, at, by) = match self.going.take_back(id) {
             Some(row) => (row.message, row.at, row.by),
@@ -68,7 +68,7 @@ impl Actor {
                 (message, now(), "countersign".to_owned())
             }
         };
-        if self.agent.is_some() {
+        if is_given_back && self.agent.is_some() {
             message.id = id.again();
         }
         let put =

@@ -20,6 +20,7 @@ mod plans;
 mod probe;
 mod project;
 mod save;
+mod wait;
 mod wishes;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -49,6 +50,7 @@ use messages::Unsent;
 pub(crate) use probe::Asking;
 pub(crate) use project::Projection;
 pub(crate) use save::Work;
+use wait::{awaited, news, sleep};
 pub(crate) use wishes::LONGEST_NAME;
 
 /// So many orders wait for an actor; who gives one more waits.
@@ -327,7 +329,10 @@ impl Actor {
             Effect::GiveUpRoom => self.inner.give_up_room(self.id),
             Effect::Spawn { generation, begin } => self.begin(generation, begin).await,
             Effect::Send { message } => self.send(message).await,
-            Effect::PutBack { message } => self.put_back(message).await,
+            Effect::PutBack {
+                message,
+                is_given_back,
+            } => self.put_back(message, is_given_back).await,
             Effect::Interrupt { cancel_queued } => self.interrupt(cancel_queued).await,
             Effect::End { plan, why } => self.end(plan, &why),
             Effect::LookAtChildren => self.look_at_children(),
@@ -471,30 +476,5 @@ impl Actor {
             && self.core.wake_at().is_none()
             && self.expiries.is_empty()
             && self.unsaved.is_empty()
-    }
-}
-
-async fn awaited<T>(waited_for: &mut Option<oneshot::Receiver<T>>) -> Option<T> {
-    match waited_for {
-        Some(receiver) => {
-            let came = receiver.await;
-            *waited_for = None;
-            came.ok()
-        }
-        None => std::future::pending().await,
-    }
-}
-
-async fn news(agent: &mut Option<Agent>) -> News {
-    match agent {
-        Some(agent) => agent.news().await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn sleep(time: Option<Duration>) {
-    match time {
-        Some(time) => tokio::time::sleep(time).await,
-        None => std::future::pending().await,
     }
 }

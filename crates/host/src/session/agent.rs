@@ -279,7 +279,7 @@ impl Core {
     fn leave_agent(&mut self, out: &mut Vec<Effect>) {
         let unread: Vec<_> = self.unread.iter().rev().map(|it| it.id).collect();
         for message in unread {
-            self.put_back(message, out);
+            self.put_back(message, false, out);
         }
         self.forget_agent();
         self.phase = Phase::Off;

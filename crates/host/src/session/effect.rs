@@ -60,10 +60,12 @@ pub enum Effect {
         /// Which.
         message: MessageId,
     },
-    /// Put this message back in front of the queue: the CLI gave it back unread.
+    /// Put this message back in front of the queue: its agent has not read it.
     PutBack {
         /// Which.
         message: MessageId,
+        /// The CLI gave it back, and lives.
+        is_given_back: bool,
     },
     /// End the turn.
     Interrupt {

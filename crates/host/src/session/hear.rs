@@ -366,7 +366,7 @@ impl Core {
             }
             Fact::Cancelled { .. } => {
                 self.held = Some(Hold::Interrupted);
-                self.put_back(id, out);
+                self.put_back(id, true, out);
                 self.drop_awaited_turn(Outcome::Interrupted);
             }
             _ => self.drop_awaited_turn(Outcome::KnownBefore),

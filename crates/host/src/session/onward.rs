@@ -84,9 +84,17 @@ impl Core {
     }
 
     /// A message waits in the queue again. How the queue stands then is told as after every change.
-    pub(super) fn put_back(&mut self, message: MessageId, out: &mut Vec<Effect>) {
+    pub(super) fn put_back(
+        &mut self,
+        message: MessageId,
+        is_given_back: bool,
+        out: &mut Vec<Effect>,
+    ) {
         self.queued = self.queued.saturating_add(1);
-        out.push(Effect::PutBack { message });
+        out.push(Effect::PutBack {
+            message,
+            is_given_back,
+        });
     }
 
     /// What waits in the queue does so until a person says otherwise: no agent is needed for that.

@@ -236,7 +236,7 @@ fn an_interrupt_with_cancel_queued_gives_the_messages_back() {
         (H(user(2)), "running", &[]),
         (A(lifecycle(2, "queued")), "running", &[]),
         (I(Interrupt), "running", &["interrupt and cancel"]),
-        (A(lifecycle(2, "cancelled")), "running", &["put back 2"]),
+        (A(lifecycle(2, "cancelled")), "running", &["given back 2"]),
         (I(queue(&[2])), "running", &[]),
         (A(interrupt_taken(true)), "running", &[]),
         (A(result_aborted(true)), "idle", &["turn interrupted"]),

@@ -217,7 +217,13 @@ fn word(effect: &Effect) -> String {
         Effect::GiveUpRoom => "give up room".into(),
         Effect::Spawn { generation, begin } => format!("spawn {generation} {begin:?}"),
         Effect::Send { message } => format!("send {}", number(*message)),
-        Effect::PutBack { message } => format!("put back {}", number(*message)),
+        Effect::PutBack {
+            message,
+            is_given_back,
+        } => match is_given_back {
+            true => format!("given back {}", number(*message)),
+            false => format!("put back {}", number(*message)),
+        },
         Effect::Interrupt {
             cancel_queued: true,
         } => "interrupt and cancel".into(),

@@ -219,7 +219,7 @@ impl World {
                 self.agent = Some(generation);
             }
             Effect::Send { message: id } => self.sent(id),
-            Effect::PutBack { message: id } => {
+            Effect::PutBack { message: id, .. } => {
                 let number = self.number(id);
                 if !self.queue.contains(&number) {
                     self.queue.insert(0, number);
