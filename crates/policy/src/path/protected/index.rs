@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn it_finds_what_a_look_at_every_row_finds() {
         let homes = [
-            Names::of(Path::new("/home/Ada")),
+            Names::of(Path::new("/people/Ada")),
             Names::of(Path::new("/srv")),
         ];
         let mut found = 0;
@@ -85,7 +85,7 @@ mod tests {
             let names = row.names.replace('*', "7");
             for start in [
                 "",
-                "/home/ada",
+                "/people/ada",
                 "/srv",
                 "/work/.claude/worktrees/a/b",
                 "/x/.ssh",
