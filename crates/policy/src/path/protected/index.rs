@@ -87,7 +87,7 @@ mod tests {
                 "",
                 "/people/ada",
                 "/srv",
-                "/work/.claude/worktrees/a/b",
+                "/repo/.claude/worktrees/a/b",
                 "/x/.ssh",
             ] {
                 for path in [
