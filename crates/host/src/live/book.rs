@@ -30,7 +30,7 @@ pub(crate) struct Held {
     pub(crate) agent_id: Option<String>,
     pub(crate) life: Life,
     pub(crate) effect: Option<Effect>,
-    /// It was laid before a person.
+    /// It was laid before a person, or somebody looks for its row: what becomes of it is stored at once.
     pub(crate) is_for_person: bool,
 }
 

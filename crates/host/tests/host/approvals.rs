@@ -139,6 +139,7 @@ async fn what_rules_decide_is_stored_together_and_none_of_it_is_missing() {
     let id = stage.start("one").await;
     stage.until(id, "idle").await;
     let before = stage.host().written().transactions;
+    let start = Instant::now();
     stage
         .execute(Command::Send {
             session: id,
@@ -151,7 +152,6 @@ async fn what_rules_decide_is_stored_together_and_none_of_it_is_missing() {
         ..ApprovalFilter::default()
     };
     let settled = |one: &ApprovalView| matches!(one.life, Life::Settled { .. });
-    let start = Instant::now();
     let items = loop {
         let page = stage.host().approvals(all(id)).await.unwrap();
         if page.items.len() == 16 && page.items.iter().all(settled) {
@@ -163,9 +163,11 @@ async fn what_rules_decide_is_stored_together_and_none_of_it_is_missing() {
     let deciders = items.iter().filter_map(|one| one.decided.as_ref());
     assert!(deciders.clone().all(|decided| decided.by == "rule"));
     assert_eq!(deciders.count(), 16);
-    // Each would be asked, written and settled in a transaction of its own.
+    // Each of the eight would be asked, written and settled in a transaction of its own. Now there is one every tenth of a
+    // second, and those of the message and of the turn.
     let transactions = stage.host().written().transactions - before;
-    assert!(transactions < 16, "{transactions}");
+    let most = 10 + start.elapsed().as_millis() as u64 / 100;
+    assert!(transactions <= most, "{transactions} of {most}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
