@@ -1,10 +1,13 @@
 // The keyboard. Rules: single keys never act in text fields; a key bound to an element acts only while the focus is inside it;
-// the innermost binding wins; while a dialog is open, only what is inside it hears keys.
+// the innermost binding wins; while a dialog is open, only what is inside it hears keys, and where nothing has the focus, it has.
 import { chordOf } from './chords';
 import { prefs } from './prefs.svelte';
 
 /** `page`: anywhere. `always`: also in text fields and over dialogs. An element: only while the focus is inside it. */
 export type KeyScope = 'page' | 'always' | HTMLElement;
+
+/** Keys, what each does, and what it says it does. */
+export type KeyActs = Record<string, [Binding['act'], string]>;
 
 interface Binding {
   scope: KeyScope;
@@ -34,7 +37,7 @@ export function onKey(scope: KeyScope, key: string, act: Binding['act'], words: 
 export const keyFor = (key: string): string => prefs.keys[key] ?? key;
 
 /** For `use:` and `{@attach}`: binds keys to an element while it is there. */
-export function keysOn(element: HTMLElement, map: Record<string, [Binding['act'], string]>): () => void {
+export function keysOn(element: HTMLElement, map: KeyActs): () => void {
   const undo = Object.entries(map).map(([key, [act, words]]) => onKey(element, key, act, words));
   return () => undo.forEach((one) => one());
 }
@@ -80,7 +83,10 @@ function pressed(event: KeyboardEvent): void {
   if (['Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) return;
   const isFresh = event.timeStamp - begunAt < SEQUENCE;
   const whole = begun && isFresh ? `${begun} ${chord}` : chord;
-  const target = event.target instanceof Node ? event.target : null;
+  // A press on an empty place of a dialog takes the focus away from what is in it.
+  const top = modals.at(-1);
+  const pressedOn = event.target instanceof Node ? event.target : null;
+  const target = top && pressedOn === document.body ? top : pressedOn;
   const isText = isTyping(event.target) && !chord.startsWith('mod+') && event.key !== 'Escape';
   begun = '';
   const able = bindings
