@@ -85,6 +85,16 @@ fn whole_lines(said: &[u8], cut: bool) -> String {
     String::from_utf8_lossy(&said[..end]).into_owned()
 }
 
+/// Copies an index with its time. By that git tells which files may have changed in the same moment as they were noted, and
+/// looks into these; in a newer copy such a change would never show.
+async fn copy(own: &Path, to: &Path) -> std::io::Result<()> {
+    // Before it is copied: with too early a time git looks into more files, with too late a time into too few.
+    let written = tokio::fs::metadata(own).await?.modified()?;
+    tokio::fs::copy(own, to).await?;
+    let copy = tokio::fs::File::options().write(true).open(to).await?;
+    copy.into_std().await.set_modified(written)
+}
+
 /// A copy of a worktree's index that also knows its new files. Removed when dropped.
 pub(super) struct Index<'a> {
     git: &'a Git,
@@ -107,8 +117,9 @@ impl<'a> Index<'a> {
         };
         let own = looked.admin.join("index");
         if own.exists() {
-            let copied = tokio::fs::copy(&own, &index.file).await;
-            copied.map_err(WorktreeError::io(&own))?;
+            copy(&own, &index.file)
+                .await
+                .map_err(WorktreeError::io(&own))?;
         }
         let new = git
             .within(&worktree.path)

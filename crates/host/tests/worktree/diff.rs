@@ -164,6 +164,32 @@ async fn settings_of_the_person_do_not_change_its_form() {
     assert!(!diff.contains('\u{1b}'));
 }
 
+/// Git notes the second of a file: a change to as many bytes in that second shows by a look into the file alone.
+#[tokio::test]
+async fn a_change_in_the_moment_of_the_checkout_shows_later() {
+    let stage = Stage::new();
+    stage.git(&["config", "core.trustctime", "false"]);
+    let worktree = stage.plain().await;
+    let readme = worktree.path.join("readme");
+    let then = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+    let set = |path: &Path| {
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(then).unwrap();
+    };
+    set(&readme);
+    stage.git_in(&worktree.path, &["update-index", "--refresh"]);
+    let index = stage.git_in(&worktree.path, &["rev-parse", "--git-path", "index"]);
+    set(Path::new(index.trim()));
+    write(&readme, "two\n");
+    set(&readme);
+    let diff = stage.worktrees.diff(&worktree).await.unwrap();
+    assert!(diff.contains("-one\n+two\n"), "{diff}");
+    // With a new file the copy is written anew by git.
+    write(&worktree.path.join("new"), "new\n");
+    let diff = stage.worktrees.diff(&worktree).await.unwrap();
+    assert!(diff.contains("-one\n+two\n"), "{diff}");
+}
+
 #[tokio::test]
 async fn a_long_difference_is_cut_at_a_line_and_says_so() {
     let stage = Stage::new();
