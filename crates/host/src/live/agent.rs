@@ -79,6 +79,13 @@ impl Agent {
         }
     }
 
+    /// Takes the questions that are there already.
+    pub(crate) fn hear(&mut self) {
+        while let Some(question) = self.questions.as_mut().and_then(Questions::try_next) {
+            self.asks(question);
+        }
+    }
+
     /// How far the journal may be read.
     pub(crate) fn tail(&self) -> Tail {
         *self.tail.borrow()

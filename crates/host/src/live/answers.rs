@@ -105,6 +105,9 @@ impl Actor {
         };
         self.to_answer
             .retain(|name, it| book.get(name).is_some_and(|held| is_asked(held, it)));
+        if !self.to_answer.is_empty() {
+            agent.hear();
+        }
         let ready: Vec<String> = self
             .to_answer
             .keys()

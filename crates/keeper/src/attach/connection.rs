@@ -1,7 +1,7 @@
 //! One connection to a keeper: lines out, words about them in.
 //!
 //! Owns the socket and its two tasks. Nothing of the agent comes this way: the level of the journal does, and who reads
-//! it is woken. Invariants: what is handed in goes out in its order; each line is settled once; letting go of the last
+//! it is woken. A line is written by whoever hands it in, as far as the socket takes it; the rest by a task. Invariants: what is handed in goes out in its order; each line is settled once; letting go of the last
 //! [`Attachment`] closes the socket and says nothing.
 
 use std::path::Path;
@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 
 use super::error::AttachError;
 use super::outbox::{Outbox, PutOutcome};
-use super::state::{Over, State, message, parcel};
+use super::state::{Over, State, Wrote, message, parcel};
 use crate::protocol::{
     EndPlan, FromKeeper, MAX_MESSAGE, PROTO, Ref, Role, Standing, Tail, ToKeeper,
 };
@@ -44,6 +44,7 @@ pub struct Credentials {
 /// A host's end of the connection to one keeper.
 pub struct Attachment {
     pub(super) state: Arc<State>,
+    write: Arc<OwnedWriteHalf>,
     standing: Standing,
     epoch: u64,
     tasks: [JoinHandle<()>; 2],
@@ -98,12 +99,14 @@ impl Attachment {
         let standing = welcomed.map_err(|_| AttachError::Silent(WELCOME))??;
         let outbox = outbox(&standing);
         let state = Arc::new(State::new(&standing, outbox));
+        let write = Arc::new(write);
         let tasks = [
             tokio::spawn(listen(Arc::clone(&state), read)),
-            tokio::spawn(speak(Arc::clone(&state), write)),
+            tokio::spawn(speak(Arc::clone(&state), Arc::clone(&write))),
         ];
         Ok(Self {
             state,
+            write,
             standing,
             epoch: who.epoch,
             tasks,
@@ -149,7 +152,7 @@ impl Attachment {
         let what = Ref::N(n);
         let (sender, outcome) = oneshot::channel();
         let parcel = parcel(&what, line, note, false)?;
-        self.state.send(what, parcel, Some(sender));
+        self.send(what, parcel, Some(sender));
         outcome.await.map_err(|_| self.state.ended())
     }
 
@@ -167,8 +170,22 @@ impl Attachment {
         let what = Ref::Answer(request_id.to_owned());
         let (sender, outcome) = oneshot::channel();
         let parcel = parcel(&what, line, note, refuses)?;
-        self.state.send(what, parcel, Some(sender));
+        self.send(what, parcel, Some(sender));
         outcome.await.map_err(|_| self.state.ended())
+    }
+
+    /// Hands a line in and writes it: an agent that waits for an answer is not to wait for a task as well.
+    pub(super) fn send(
+        &self,
+        what: Ref,
+        parcel: Vec<u8>,
+        waiter: Option<oneshot::Sender<PutOutcome>>,
+    ) {
+        self.state.enter(what, parcel, waiter);
+        let wrote = self.state.write_with(|bytes| self.write.try_write(bytes));
+        if !matches!(wrote, Wrote::All { is_held: false }) {
+            self.state.wake();
+        }
     }
 
     /// Has the agent ended.
@@ -222,18 +239,25 @@ async fn listen(state: Arc<State>, mut read: BufReader<OwnedReadHalf>) {
     state.finish(over);
 }
 
-/// Writes what waits.
-async fn speak(state: Arc<State>, mut write: OwnedWriteHalf) {
-    while let Some((bytes, is_held)) = state.take_bytes() {
-        if !bytes.is_empty() {
-            if let Err(error) = write.write_all(&bytes).await {
-                tracing::debug!(%error, "the keeper does not listen any more");
-                return;
+/// Writes what waits, and what the keeper could not take before.
+async fn speak(state: Arc<State>, write: Arc<OwnedWriteHalf>) {
+    loop {
+        match state.write_with(|bytes| write.try_write(bytes)) {
+            Wrote::All { is_held: false } => state.work().await,
+            Wrote::All { is_held: true } => {
+                if tokio::time::timeout(TRY_AGAIN, state.work()).await.is_err() {
+                    state.try_again();
+                }
             }
-        } else if !is_held {
-            state.work().await;
-        } else if tokio::time::timeout(TRY_AGAIN, state.work()).await.is_err() {
-            state.try_again();
+            Wrote::Blocked => {
+                if let Err(error) = write.writable().await {
+                    return tracing::debug!(%error, "the keeper does not listen any more");
+                }
+            }
+            Wrote::Failed(error) => {
+                return tracing::debug!(%error, "the keeper does not listen any more");
+            }
+            Wrote::Over => return,
         }
     }
 }

@@ -48,7 +48,7 @@ impl Road for ByKeeper {
             }
         };
         let bytes = parcel(&what, &line, note, refuses).map_err(|_| RoadError::Closed)?;
-        state.send(what, bytes, None);
+        self.attachment.send(what, bytes, None);
         Ok(())
     }
 

@@ -1,9 +1,11 @@
 //! What one connection to a keeper is about: lines without an outcome, the level of the journal, who waits for what.
 //!
-//! Owns the state that the two tasks of a connection and its users share. Does no I/O: bytes wait here until the task
-//! that writes takes them. Invariants: each line is settled once; when the connection is over, everyone who waits learns it.
+//! Owns the state that the two tasks of a connection and its users share. Does no I/O: bytes wait here until somebody
+//! writes them, one at a time. Invariants: bytes go in the order they were handed in; each line is settled once; when the
+//! connection is over, everyone who waits learns it.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
@@ -39,6 +41,19 @@ pub(super) struct Level {
     pub(super) version: u64,
     pub(super) over: Option<Over>,
     pub(super) reader: Option<Waker>,
+}
+
+/// What came of writing.
+#[derive(Debug)]
+pub(super) enum Wrote {
+    /// All of it, and whether lines wait for the keeper to be able to take them.
+    All { is_held: bool },
+    /// The socket takes no more now.
+    Blocked,
+    /// The socket takes nothing any more.
+    Failed(io::Error),
+    /// The connection is over.
+    Over,
 }
 
 #[derive(Default)]
@@ -108,8 +123,8 @@ impl State {
         locked(&self.out).is_over
     }
 
-    /// Hands a line to the task that writes.
-    pub(super) fn send(
+    /// Hands a line in. Who does not write it wakes the task that does.
+    pub(super) fn enter(
         &self,
         what: Ref,
         parcel: Vec<u8>,
@@ -131,15 +146,43 @@ impl State {
             // Behind the others that wait, so that numbers keep their order.
             let _ = out.queue.refused(&what, Refusal::Paused, None);
         }
-        drop(out);
-        self.work.notify_one();
     }
 
-    /// What is to be written now, and whether lines wait for the keeper to be able to write. None: it is over.
-    pub(super) fn take_bytes(&self) -> Option<(Vec<u8>, bool)> {
+    /// Writes what waits with `write`, which does not wait itself.
+    pub(super) fn write_with(&self, mut write: impl FnMut(&[u8]) -> io::Result<usize>) -> Wrote {
         let mut out = locked(&self.out);
-        let is_held = out.queue.is_held();
-        (!out.is_over).then(|| (std::mem::take(&mut out.waiting), is_held))
+        if out.is_over {
+            return Wrote::Over;
+        }
+        let mut written = 0;
+        let ended = loop {
+            let rest = &out.waiting[written..];
+            if rest.is_empty() {
+                break None;
+            }
+            match write(rest) {
+                Ok(0) => break Some(Wrote::Failed(io::ErrorKind::WriteZero.into())),
+                Ok(count) => written += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    break Some(Wrote::Blocked);
+                }
+                Err(error) => break Some(Wrote::Failed(error)),
+            }
+        };
+        match ended {
+            // The room is given back: a long line is rare.
+            None => out.waiting = Vec::new(),
+            Some(_) => drop(out.waiting.drain(..written)),
+        }
+        ended.unwrap_or_else(|| Wrote::All {
+            is_held: out.queue.is_held(),
+        })
+    }
+
+    /// Wakes the task that writes.
+    pub(super) fn wake(&self) {
+        self.work.notify_one();
     }
 
     /// Waits until there may be something to write.
@@ -360,4 +403,84 @@ pub(super) fn parcel(
     bytes.extend_from_slice(line);
     bytes.extend(masked.into_iter().flat_map(|masked| masked.line));
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attach::Counting;
+
+    fn state() -> State {
+        let standing = serde_json::json!({
+            "proto": 1, "build": "test", "session": "s", "generation": 1, "tail": {"seq": 1, "seg": 1, "off": 1},
+            "synced": 1, "last_n": 0, "epoch": 1, "open": [], "unwritten": [], "children": [],
+        });
+        let standing = serde_json::from_value(standing).unwrap();
+        State::new(&standing, Box::new(Counting::after(0)))
+    }
+
+    fn blocked() -> io::Error {
+        io::ErrorKind::WouldBlock.into()
+    }
+
+    #[test]
+    fn what_finds_no_room_goes_first_the_next_time() {
+        let state = state();
+        state.enter(Ref::N(1), b"first".to_vec(), None);
+        let mut room = 3;
+        let mut written = Vec::new();
+        let wrote = state.write_with(|bytes| {
+            let count = bytes.len().min(room);
+            room -= count;
+            written.extend_from_slice(&bytes[..count]);
+            (count > 0).then_some(count).ok_or_else(blocked)
+        });
+        assert!(matches!(wrote, Wrote::Blocked), "{wrote:?}");
+        state.enter(Ref::N(2), b"second".to_vec(), None);
+        let wrote = state.write_with(|bytes| {
+            written.extend_from_slice(bytes);
+            Ok(bytes.len())
+        });
+        assert!(matches!(wrote, Wrote::All { is_held: false }), "{wrote:?}");
+        assert_eq!(written, b"firstsecond");
+        let wrote = state.write_with(|_| unreachable!("nothing waits"));
+        assert!(matches!(wrote, Wrote::All { is_held: false }), "{wrote:?}");
+    }
+
+    #[test]
+    fn behind_a_line_that_a_full_keeper_sent_back_nothing_is_written() {
+        let state = state();
+        let take_all = |bytes: &[u8]| Ok(bytes.len());
+        state.enter(Ref::N(1), b"first".to_vec(), None);
+        state.write_with(take_all);
+        state.take(FromKeeper::Refused {
+            reference: Some(Ref::N(1)),
+            why: Refusal::Paused,
+            seq: None,
+        });
+        state.enter(Ref::N(2), b"second".to_vec(), None);
+        let wrote = state.write_with(|_| unreachable!("it waits for the keeper"));
+        assert!(matches!(wrote, Wrote::All { is_held: true }), "{wrote:?}");
+        state.try_again();
+        let mut written = Vec::new();
+        let wrote = state.write_with(|bytes| {
+            written.extend_from_slice(bytes);
+            Ok(bytes.len())
+        });
+        assert!(matches!(wrote, Wrote::All { is_held: false }), "{wrote:?}");
+        assert_eq!(written, b"firstsecond");
+    }
+
+    #[test]
+    fn a_socket_that_takes_nothing_any_more_is_told_of() {
+        let state = state();
+        state.enter(Ref::N(1), b"first".to_vec(), None);
+        let wrote = state.write_with(|_| Err(io::ErrorKind::BrokenPipe.into()));
+        assert!(matches!(wrote, Wrote::Failed(_)), "{wrote:?}");
+        let wrote = state.write_with(|_| Ok(0));
+        assert!(matches!(wrote, Wrote::Failed(_)), "{wrote:?}");
+        state.finish(Over::Superseded);
+        let wrote = state.write_with(|_| unreachable!("it is over"));
+        assert!(matches!(wrote, Wrote::Over), "{wrote:?}");
+    }
 }
