@@ -1,8 +1,9 @@
 //! One connection to a keeper: lines out, words about them in.
 //!
 //! Owns the socket and its two tasks. Nothing of the agent comes this way: the level of the journal does, and who reads
-//! it is woken. A line is written by whoever hands it in, as far as the socket takes it; the rest by a task. Invariants: what is handed in goes out in its order; each line is settled once; letting go of the last
-//! [`Attachment`] closes the socket and says nothing.
+//! it is woken. A line is written by whoever hands it in, as far as the socket takes it; the rest by a task. Invariants:
+//! what is handed in goes out in its order; each line is settled once; letting go of the last [`Attachment`] closes the
+//! socket and says nothing.
 
 use std::path::Path;
 use std::sync::Arc;
