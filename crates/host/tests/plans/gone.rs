@@ -64,7 +64,7 @@ pub(crate) async fn a_decision_that_never_reached_its_agent_is_told_whole_to_the
     let stage = Stage::new(cli, &script).await;
     let id = stage.planning("Plan the garden").await;
     let plan = stage.presented(id, text).await;
-    let deaf = stage.deafen(id);
+    let deaf = stage.deafen(&plan).await;
     let decision = PlanDecision {
         feedback: Some("Water it, too.".to_owned()),
         allowed_prompts: vec![0],
@@ -77,7 +77,12 @@ pub(crate) async fn a_decision_that_never_reached_its_agent_is_told_whole_to_the
     let outcome = Outcome::Ran;
     assert_eq!(settled.life, Life::Settled { outcome });
     let view = stage.rests(id, 1).await;
-    assert_eq!((view.mode, view.generation), (Mode::Edits, 2));
+    assert_eq!(
+        (view.mode, view.generation),
+        (Mode::Edits, 2),
+        "{}",
+        stage.story(id)
+    );
     said_last(&stage, id, "1. Dig");
     said_last(&stage, id, "Water it, too.");
     assert_eq!(

@@ -303,9 +303,27 @@ impl Stage {
             .collect()
     }
 
+    /// Waits until the CLI has stored the conversation up to the plan: it asks first, and an agent that dies in between
+    /// leaves nothing to be resumed.
+    async fn until_stored(&self, plan: &ApprovalView) {
+        let call = plan.tool_use_id.as_deref().unwrap();
+        let projects = self.root().join("home/.claude/projects");
+        let start = Instant::now();
+        while !is_said_below(&projects, call) {
+            assert!(
+                start.elapsed() < DEADLINE,
+                "{call} is not in {}\n{}",
+                projects.display(),
+                self.story(plan.session)
+            );
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
     /// The agent dies, and the plan waits on the table.
     pub(crate) async fn kill(&self, plan: &ApprovalView) -> ApprovalView {
         assert!(!plan.needs_restart);
+        self.until_stored(plan).await;
         kill_process(self.agent(plan.session), Signal::KILL).unwrap();
         let start = Instant::now();
         loop {
@@ -331,8 +349,10 @@ impl Stage {
         pid(&spawned.unwrap().value["pid"])
     }
 
-    /// The keeper of a session stands still: what is said to it is not heard.
-    pub(crate) fn deafen(&self, session: SessionId) -> Deaf {
+    /// The keeper of whoever presents the plan stands still: what is said to it is not heard.
+    pub(crate) async fn deafen(&self, plan: &ApprovalView) -> Deaf {
+        self.until_stored(plan).await;
+        let session = plan.session;
         let dir = self.settings.agents.data.join("sessions");
         let file = dir.join(session.to_string()).join("keeper.json");
         let said: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
@@ -382,6 +402,16 @@ impl Drop for Stage {
     fn drop(&mut self) {
         Places::below(self.root()).clear_strays();
     }
+}
+
+/// Whether a conversation in a folder of this one has these words.
+fn is_said_below(projects: &Path, words: &str) -> bool {
+    let files_in = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files = files_in(projects).flat_map(|project| files_in(&project.path()));
+    files.any(|file| {
+        let said = std::fs::read(file.path()).unwrap_or_default();
+        memchr::memmem::find(&said, words.as_bytes()).is_some()
+    })
 }
 
 fn text(path: &Path) -> String {
