@@ -7,47 +7,16 @@ use std::path::PathBuf;
 use crate::approval::{self, Agent, Asked, Facts, Marks};
 use crate::control::approval::{Card, Harm, Kind, Life};
 use crate::control::{ApprovalView, SessionView};
-use crate::live::{Context, last_in};
+use crate::live::Context;
 use crate::store::sessions::{Listed, SessionRow};
 use crate::store::{Connection, StoreError, approvals, plans, sessions};
 
 /// A session as a client sees it.
 pub(super) fn view(listed: Listed) -> SessionView {
-    let Listed {
-        row,
-        open_approvals,
-        queued,
-    } = listed;
+    let context_percent = listed.context.as_deref().and_then(Context::percent_of);
     SessionView {
-        id: row.id,
-        name: row.name,
-        cwd: row.cwd,
-        state: row.state,
-        reason: row.reason,
-        since: row.since,
-        cut_off: row.cut_off,
-        mode: row.mode,
-        model: row.model,
-        version: row.version,
-        conversation: row.conversation,
-        generation: row.generation,
-        open_approvals,
-        queued,
-        queue_held: row.queue_held,
-        last_line: last_in(&row.core),
-        context_percent: Context::percent_in(&row.core),
-        cost_usd: row.cost_usd,
-        budget_usd: row.setup.budget_usd,
-        created: row.created,
-        last_activity: row.last_activity,
-        parent: row.parent,
-        origin: row.origin,
-        archived: row.archived,
-        trashed: row.trashed,
-        branch: row
-            .worktree
-            .as_ref()
-            .and_then(|worktree| worktree["branch"].as_str().map(str::to_owned)),
+        context_percent,
+        ..listed.view
     }
 }
 

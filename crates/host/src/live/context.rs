@@ -160,6 +160,11 @@ impl Context {
         }
     }
 
+    /// The same, of what a session has stored of it. None if that is of another form.
+    pub(crate) fn percent_of(kept: &str) -> Option<u8> {
+        serde_json::from_str::<Self>(kept).ok()?.percent()
+    }
+
     /// The same, of a session as it is stored.
     pub(crate) fn percent_in(core: &Value) -> Option<u8> {
         let kept = core.get("context")?;

@@ -6,7 +6,6 @@
 use countersign_wire::route::Route;
 use memchr::memmem;
 use serde::Deserialize;
-use serde_json::Value;
 
 /// How a piece of a streamed answer begins. Most lines are one.
 const PIECE: &[u8] = b"{\"type\":\"stream_event\"";
@@ -54,14 +53,9 @@ fn is_said(line: &str) -> bool {
     !line.is_empty() && !line.starts_with("```")
 }
 
-/// The same, of a session as it is stored.
-pub(crate) fn last_in(core: &Value) -> Option<String> {
-    core.get("last")?.as_str().map(str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

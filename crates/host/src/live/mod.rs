@@ -45,7 +45,6 @@ use begin::Begun;
 pub(crate) use begin::fresh_token;
 pub(crate) use book::{Book, Held, Move};
 pub(crate) use context::{Context, Windows};
-pub(crate) use last::last_in;
 use messages::Unsent;
 pub(crate) use probe::Asking;
 pub(crate) use project::Projection;

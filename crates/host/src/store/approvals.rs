@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, named_params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::value::Json;
+use super::value::{Columns, Json};
 use super::{StoreError, page};
 use crate::control::approval::{Asker, Decided, Kind, Life, Offer};
 use crate::control::{ApprovalFilter, ApprovalId, Digest, Page, SessionId};
@@ -97,30 +97,35 @@ impl ApprovalRow {
     }
 
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let mut columns = Columns::of(row);
         Ok(Self {
-            id: row.get("id")?,
-            session: row.get("session")?,
-            generation: row.get("generation")?,
-            seq: row.get("seq")?,
-            request_id: row.get("request_id")?,
-            subtype: row.get("subtype")?,
-            kind: row.get::<_, Json<_>>("kind")?.0,
-            tool: row.get("tool")?,
-            tool_use_id: row.get("tool_use_id")?,
-            input: row.get::<_, Json<_>>("input")?.0,
-            digest: row.get("digest")?,
-            path: row.get::<_, Json<_>>("path")?.0,
-            reason: row.get("reason")?,
-            remark: row.get("remark")?,
-            offers: row.get::<_, Json<_>>("offers")?.0,
-            life: row.get::<_, Json<_>>("life")?.0,
-            asked: row.get("asked")?,
-            expires: row.get("expires")?,
-            decided: row.get::<_, Option<Json<_>>>("decided")?.map(|it| it.0),
-            answer: row.get::<_, Option<Json<_>>>("answer")?.map(|it| it.0),
+            id: columns.next()?,
+            session: columns.next()?,
+            generation: columns.next()?,
+            seq: columns.next()?,
+            request_id: columns.next()?,
+            subtype: columns.next()?,
+            kind: columns.next_json()?,
+            tool: columns.next()?,
+            tool_use_id: columns.next()?,
+            input: columns.next_json()?,
+            digest: columns.next()?,
+            path: columns.next_json()?,
+            reason: columns.next()?,
+            remark: columns.next()?,
+            offers: columns.next_json()?,
+            life: columns.next_json()?,
+            asked: columns.next()?,
+            expires: columns.next()?,
+            decided: columns.next::<Option<Json<_>>>()?.map(|it| it.0),
+            answer: columns.next::<Option<Json<_>>>()?.map(|it| it.0),
         })
     }
 }
+
+/// The columns of an [`ApprovalRow`], in the order in which they are read.
+const COLUMNS: &str = "id, session, generation, seq, request_id, subtype, kind, tool, tool_use_id, input, digest, path, reason,
+    remark, offers, life, asked, expires, decided, answer";
 
 /// A question that is there already stays as it is, with its life and its decision.
 const ADDED: &str = "INSERT INTO approvals (id, session, generation, seq, request_id, subtype, kind, tool,
@@ -151,7 +156,8 @@ pub fn insert(connection: &Connection, row: &ApprovalRow) -> Result<bool, StoreE
 /// # Errors
 /// When the database fails.
 pub fn find(connection: &Connection, id: ApprovalId) -> Result<Option<ApprovalRow>, StoreError> {
-    let mut approvals = connection.prepare_cached("SELECT * FROM approvals WHERE id = ?1")?;
+    let mut approvals =
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM approvals WHERE id = ?1"))?;
     Ok(approvals.query_row([id], ApprovalRow::of).optional()?)
 }
 
@@ -232,7 +238,7 @@ pub(super) fn some(
     which: &str,
     values: impl rusqlite::Params,
 ) -> Result<Vec<ApprovalRow>, StoreError> {
-    let sql = format!("SELECT * FROM approvals WHERE {which}");
+    let sql = format!("SELECT {COLUMNS} FROM approvals WHERE {which}");
     let mut approvals = connection.prepare_cached(&sql)?;
     let rows = approvals.query_map(values, ApprovalRow::of)?;
     Ok(rows.collect::<Result<_, _>>()?)

@@ -3,16 +3,19 @@
 //! Owns the rows that stand for sessions. State, reason and cursor follow from the journal; name, setup and mode are a
 //! person's. Invariants: a row is changed whole, inside of one job; no two live sessions share a conversation.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use countersign_journal::Cursor;
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, named_params};
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::value::{Json, Text, path_text};
+use super::value::{Columns, Json, Text, path_text};
 use super::{StoreError, page, search, shelf, usage};
 use crate::control::session::Setup;
-use crate::control::{Mode, Page, SessionFilter, SessionId, State};
+use crate::control::{Mode, Page, SessionFilter, SessionId, SessionView, State};
 
 /// A session as it is stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,65 +117,130 @@ impl SessionRow {
     }
 
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let mut columns = Columns::of(row);
         Ok(Self {
-            id: row.get("id")?,
-            name: row.get("name")?,
-            cwd: row.get::<_, String>("cwd")?.into(),
-            setup: row.get::<_, Json<_>>("setup")?.0,
-            mode: row.get::<_, Json<_>>("mode")?.0,
-            core: row.get::<_, Json<_>>("core")?.0,
-            state: row.get::<_, Json<_>>("state")?.0,
-            reason: row.get("reason")?,
-            since: row.get("since")?,
-            cut_off: row.get("cut_off")?,
-            queue_held: row.get("queue_held")?,
-            live: row.get("live")?,
-            conversation: row.get("conversation")?,
-            version: row.get("version")?,
-            model: row.get("model")?,
-            generation: row.get("generation")?,
-            token: row.get("token")?,
-            cursor: row.get::<_, Text<_>>("cursor")?.0,
-            cost_usd: row.get("cost_usd")?,
-            created: row.get("created")?,
-            last_activity: row.get("last_activity")?,
-            parent: row.get("parent")?,
-            origin: row.get("origin")?,
-            archived: row.get("archived")?,
-            trashed: row.get("trashed")?,
-            worktree: row
-                .get::<_, Option<Json<_>>>("worktree")?
-                .map(|worktree| worktree.0),
+            id: columns.next()?,
+            name: columns.next()?,
+            cwd: columns.next::<String>()?.into(),
+            setup: columns.next_json()?,
+            mode: columns.next_json()?,
+            core: columns.next_json()?,
+            state: columns.next_json()?,
+            reason: columns.next()?,
+            since: columns.next()?,
+            cut_off: columns.next()?,
+            queue_held: columns.next()?,
+            live: columns.next()?,
+            conversation: columns.next()?,
+            version: columns.next()?,
+            model: columns.next()?,
+            generation: columns.next()?,
+            token: columns.next()?,
+            cursor: columns.next::<Text<_>>()?.0,
+            cost_usd: columns.next()?,
+            created: columns.next()?,
+            last_activity: columns.next()?,
+            parent: columns.next()?,
+            origin: columns.next()?,
+            archived: columns.next()?,
+            trashed: columns.next()?,
+            worktree: columns.next::<Option<Json<_>>>()?.map(|it| it.0),
         })
     }
 }
 
-/// A session with what belongs to it, counted.
+/// The columns of a [`SessionRow`], in the order in which they are read.
+const COLUMNS: &str = "id, name, cwd, setup, mode, core, state, reason, since, cut_off, queue_held, live, conversation,
+    version, model, generation, token, cursor, cost_usd, created, last_activity, parent, origin, archived, trashed,
+    worktree";
+
+/// The columns of a session in a list, in the order in which they are read, and what belongs to it, counted.
+const LISTED: &str = "SELECT id, name, cwd, state, reason, since, cut_off, mode, model, version, conversation, generation,
+    (SELECT count(*) FROM approvals WHERE session = sessions.id AND life_name = 'open'),
+    (SELECT count(*) FROM queue WHERE session = sessions.id AND going_n IS NULL),
+    queue_held, core, cost_usd, setup, created, last_activity, parent, origin, archived, trashed, worktree
+    FROM sessions";
+
+/// What a list tells of a session's core. The rest of it is passed over, not read.
+#[derive(Deserialize)]
+struct Glance<'a> {
+    #[serde(default, borrow)]
+    last: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
+    context: Option<&'a RawValue>,
+}
+
+/// The same of a setup.
+#[derive(Deserialize)]
+struct Allowance {
+    #[serde(default)]
+    budget_usd: Option<f64>,
+}
+
+/// The same of a worktree.
+#[derive(Deserialize)]
+struct Branch {
+    #[serde(default)]
+    branch: Option<String>,
+}
+
+/// A session as clients see it, but for what its context has to say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed {
-    /// The session.
-    pub row: SessionRow,
-    /// Open approvals.
-    pub open_approvals: u32,
-    /// Messages that wait.
-    pub queued: u32,
+    /// Without `context_percent`.
+    pub view: SessionView,
+    /// What is kept of its context, as JSON.
+    pub context: Option<String>,
 }
 
 impl Listed {
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            row: SessionRow::of(row)?,
-            open_approvals: row.get("open_approvals")?,
-            queued: row.get("queued")?,
-        })
+        let mut columns = Columns::of(row);
+        let mut view = SessionView {
+            id: columns.next()?,
+            name: columns.next()?,
+            cwd: columns.next::<String>()?.into(),
+            state: columns.next_json()?,
+            reason: columns.next()?,
+            since: columns.next()?,
+            cut_off: columns.next()?,
+            mode: columns.next_json()?,
+            model: columns.next()?,
+            version: columns.next()?,
+            conversation: columns.next()?,
+            generation: columns.next()?,
+            open_approvals: columns.next()?,
+            queued: columns.next()?,
+            queue_held: columns.next()?,
+            last_line: None,
+            context_percent: None,
+            cost_usd: 0.0,
+            budget_usd: None,
+            created: 0,
+            last_activity: 0,
+            parent: None,
+            origin: None,
+            archived: false,
+            trashed: None,
+            branch: None,
+        };
+        let glance = columns.next_borrowed::<Option<Glance<'_>>>()?;
+        let (last, context) = glance.map_or((None, None), |it| (it.last, it.context));
+        view.last_line = last.map(Cow::into_owned);
+        view.cost_usd = columns.next()?;
+        view.budget_usd = columns.next_json::<Allowance>()?.budget_usd;
+        view.created = columns.next()?;
+        view.last_activity = columns.next()?;
+        view.parent = columns.next()?;
+        view.origin = columns.next()?;
+        view.archived = columns.next()?;
+        view.trashed = columns.next()?;
+        let worktree = columns.next::<Option<Json<Branch>>>()?;
+        view.branch = worktree.and_then(|it| it.0.branch);
+        let context = context.map(|it| it.get().to_owned());
+        Ok(Self { view, context })
     }
 }
-
-/// A session and what belongs to it.
-const LISTED: &str = "SELECT sessions.*,
-    (SELECT count(*) FROM approvals WHERE session = sessions.id AND life_name = 'open') AS open_approvals,
-    (SELECT count(*) FROM queue WHERE session = sessions.id AND going_n IS NULL) AS queued
-    FROM sessions";
 
 const ADDED: &str = "INSERT INTO sessions (id, name, cwd, setup, mode, core, state, state_name, reason, since, cut_off,
     queue_held, live, conversation, version, model, generation, token, cursor, cost_usd, created, last_activity, parent,
@@ -249,7 +317,8 @@ pub fn change(
 /// # Errors
 /// When the database fails.
 pub fn find(connection: &Connection, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
-    let mut sessions = connection.prepare_cached("SELECT * FROM sessions WHERE id = ?1")?;
+    let mut sessions =
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM sessions WHERE id = ?1"))?;
     Ok(sessions.query_row([id], SessionRow::of).optional()?)
 }
 
@@ -261,7 +330,7 @@ pub fn get(connection: &Connection, id: SessionId) -> Result<SessionRow, StoreEr
     find(connection, id)?.ok_or_else(|| StoreError::not_found("session", id))
 }
 
-/// One session with what belongs to it, counted.
+/// One session as clients see it.
 ///
 /// # Errors
 /// When there is none.
@@ -289,7 +358,8 @@ pub fn idle(connection: &Connection) -> Result<Vec<SessionId>, StoreError> {
 /// # Errors
 /// When the database fails.
 pub fn all(connection: &Connection) -> Result<Vec<SessionRow>, StoreError> {
-    let mut sessions = connection.prepare_cached("SELECT * FROM sessions ORDER BY id")?;
+    let mut sessions =
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM sessions ORDER BY id"))?;
     let rows = sessions.query_map([], SessionRow::of)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -302,13 +372,13 @@ pub fn by_conversation(
     connection: &Connection,
     conversation: &str,
 ) -> Result<Vec<SessionRow>, StoreError> {
-    let sql = "SELECT * FROM sessions WHERE conversation = ?1 ORDER BY id";
-    let mut sessions = connection.prepare_cached(sql)?;
+    let sql = format!("SELECT {COLUMNS} FROM sessions WHERE conversation = ?1 ORDER BY id");
+    let mut sessions = connection.prepare_cached(&sql)?;
     let rows = sessions.query_map([conversation], SessionRow::of)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// A page of sessions, newest activity first.
+/// A page of sessions as clients see them, newest activity first.
 ///
 /// # Errors
 /// When `after` is no place in this list.
@@ -339,11 +409,11 @@ pub fn list(connection: &Connection, filter: &SessionFilter) -> Result<Page<List
         values.push(Box::new(id));
     }
     sql += &format!(" ORDER BY last_activity DESC, id DESC LIMIT {}", size + 1);
-    let mut sessions = connection.prepare(&sql)?;
+    let mut sessions = connection.prepare_cached(&sql)?;
     let rows = sessions.query_map(rusqlite::params_from_iter(values), Listed::of)?;
     let listed = rows.collect::<Result<Vec<_>, _>>()?;
     Ok(page::page(listed, size, |listed| {
-        (listed.row.last_activity, listed.row.id)
+        (listed.view.last_activity, listed.view.id)
     }))
 }
 

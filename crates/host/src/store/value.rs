@@ -7,10 +7,10 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
-use serde::Serialize;
+use rusqlite::{Row, ToSql};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 use crate::control::{ApprovalId, Digest, MessageId, SessionId};
@@ -32,6 +32,39 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
         serde_json::from_str(value.as_str()?)
             .map(Self)
             .map_err(FromSqlError::other)
+    }
+}
+
+/// The columns of a row, one after the other. By its name, each would be looked for among all of them.
+pub(super) struct Columns<'a, 'stmt> {
+    row: &'a Row<'stmt>,
+    next: usize,
+}
+
+impl<'a, 'stmt> Columns<'a, 'stmt> {
+    pub(super) fn of(row: &'a Row<'stmt>) -> Self {
+        Self { row, next: 0 }
+    }
+
+    pub(super) fn next<T: FromSql>(&mut self) -> rusqlite::Result<T> {
+        let at = self.next;
+        self.next += 1;
+        self.row.get(at)
+    }
+
+    pub(super) fn next_json<T: DeserializeOwned>(&mut self) -> rusqlite::Result<T> {
+        self.next::<Json<T>>().map(|json| json.0)
+    }
+
+    /// JSON whose texts stay where they are.
+    pub(super) fn next_borrowed<T: Deserialize<'a>>(&mut self) -> rusqlite::Result<T> {
+        let at = self.next;
+        self.next += 1;
+        let value = self.row.get_ref(at)?;
+        let text = value.as_str()?;
+        serde_json::from_str(text).map_err(|error| {
+            rusqlite::Error::FromSqlConversionFailure(at, value.data_type(), error.into())
+        })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::stage::{
 
 fn list(store: &Store, filter: &SessionFilter) -> Vec<u64> {
     let page = read(store, |connection| sessions::list(connection, filter));
-    page.items.iter().map(|it| it.row.last_activity).collect()
+    page.items.iter().map(|it| it.view.last_activity).collect()
 }
 
 #[test]
@@ -213,11 +213,49 @@ fn what_waits_and_what_is_asked_is_counted() {
     let one = read(&store, |connection| {
         sessions::listed(connection, session_id(1))
     });
-    assert_eq!((one.open_approvals, one.queued), (2, 1));
+    assert_eq!((one.view.open_approvals, one.view.queued), (2, 1));
     let other = read(&store, |connection| {
         sessions::listed(connection, session_id(2))
     });
-    assert_eq!((other.open_approvals, other.queued), (0, 0));
+    assert_eq!((other.view.open_approvals, other.view.queued), (0, 0));
+}
+
+#[test]
+fn a_list_tells_what_matters_of_core_setup_and_worktree() {
+    let stage = Stage::new();
+    let store = stage.store();
+    let mut full = SessionRow {
+        core: json!({"turns": [{"last": "no"}], "last": "He said \"yes\".\tThen ü.", "context": {"used": 5}}),
+        worktree: Some(json!({"base": "a", "branch": "x"})),
+        ..session_row(1)
+    };
+    full.setup.budget_usd = Some(1.5);
+    let odd = SessionRow {
+        core: json!({"last": null, "context": ["of", "another", "form"]}),
+        worktree: Some(json!({})),
+        ..session_row(2)
+    };
+    write(&store, move |connection| {
+        for row in [&full, &odd, &session_row(3)] {
+            sessions::insert(connection, row)?;
+        }
+        Ok(())
+    });
+    let filter = SessionFilter::default();
+    let page = read(&store, |connection| sessions::list(connection, &filter));
+    let [none, odd, full] = &page.items[..] else {
+        panic!("{page:?}");
+    };
+    let last = full.view.last_line.as_deref();
+    assert_eq!(last, Some("He said \"yes\".\tThen ü."));
+    assert_eq!(full.context.as_deref(), Some(r#"{"used":5}"#));
+    assert_eq!(full.view.budget_usd, Some(1.5));
+    assert_eq!(full.view.branch.as_deref(), Some("x"));
+    assert_eq!(odd.view.last_line, None);
+    let context = odd.context.as_deref();
+    assert_eq!(context, Some(r#"["of","another","form"]"#));
+    assert_eq!((&odd.view.branch, odd.view.budget_usd), (&None, None));
+    assert_eq!((&none.view.last_line, &none.context), (&None, &None));
 }
 
 #[test]
