@@ -4273,6 +4273,35 @@ export interface components {
             way: components["schemas"]["Way"];
         };
         /**
+         * @description What became of a try.
+         * @enum {string}
+         */
+        WebhookDelivered: "arrived" | "waits" | "gave_up";
+        /** @description What became of the last try to tell somebody, since this host began. */
+        WebhookDelivery: {
+            /** @description What it told. */
+            about: components["schemas"]["WebhookEvent"];
+            /**
+             * Format: int64
+             * @description When it ended: microseconds of Unix time.
+             */
+            at: number;
+            /**
+             * Format: int64
+             * @description When it is tried again: microseconds of Unix time.
+             */
+            next?: number | null;
+            /** @description What became of it. */
+            outcome: components["schemas"]["WebhookDelivered"];
+            /**
+             * Format: int32
+             * @description Which try it was, from 1.
+             */
+            tries: number;
+            /** @description Why it did not arrive. */
+            why?: string | null;
+        };
+        /**
          * @description What can happen.
          * @enum {string}
          */
@@ -4316,6 +4345,7 @@ export interface components {
             is_signed: boolean;
             /** @description How it is reached: `webhook` or `program`. */
             kind: string;
+            last?: components["schemas"]["WebhookDelivery"] | null;
             /** @description By which it is known. */
             name: string;
             /** @description About what. */

@@ -42,6 +42,7 @@ export type TemplateView = Schemas['TemplateView'];
 export type Webhook = Schemas['WebhookView'];
 export type PutWebhook = Schemas['PutWebhook'];
 export type WebhookEvent = Schemas['WebhookEvent'];
+export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type Browsed = Schemas['Browsed'];
 export type RecentFolder = Schemas['RecentFolder'];
 export type StartBody = Schemas['StartBody'];

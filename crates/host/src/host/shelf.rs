@@ -82,7 +82,7 @@ impl Shelf for Host {
             let all = all_targets(fixed, self.inner.store.read(stored_targets).await?);
             Ok(all
                 .iter()
-                .map(|one| webhook_view(one, is_fixed(one)))
+                .map(|one| webhook_view(one, is_fixed(one), self.inner.notifier.last(&one.name)))
                 .collect())
         })
     }

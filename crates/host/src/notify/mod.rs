@@ -21,6 +21,7 @@
 //! status, redirects among them, ends the job. A program is told by its exit code: 0 is done, 75 (`EX_TEMPFAIL`) is tried
 //! again, everything else ends the job.
 
+mod delivery;
 mod event;
 mod job;
 mod mask;
@@ -35,6 +36,7 @@ mod targets;
 #[cfg(feature = "tls")]
 mod tls;
 
+pub use delivery::{Delivered, Delivery};
 pub use event::{About, Event, Kind, Question};
 pub use job::{Job, Next, Outcome, Schedule};
 pub use mask::Mask;

@@ -70,12 +70,13 @@ fn escaped(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
+/// Where the page shows it: its own addresses (`ui/src/state/paths.ts`).
 fn link(job: &Job, base: Option<&str>) -> Option<String> {
     let base = base?.trim_end_matches('/');
     let event = &job.event;
     match (&event.approval, &event.session) {
-        (Some(asked), _) => Some(format!("{base}/approvals/{}", asked.id)),
-        (None, Some(about)) => Some(format!("{base}/sessions/{}", about.id)),
+        (Some(asked), _) => Some(format!("{base}/inbox/{}", asked.id)),
+        (None, Some(about)) => Some(format!("{base}/s/{}", about.id)),
         (None, None) => Some(base.to_owned()),
     }
 }
@@ -111,10 +112,7 @@ mod tests {
         assert_eq!(told["session"]["state"], "stopped");
         assert_eq!(told["session"]["reason"], "a person said so");
         assert_eq!(told["session"]["cost_usd"], 0.25);
-        assert_eq!(
-            told["link"],
-            format!("https://cs.example.com/sessions/{id}")
-        );
+        assert_eq!(told["link"], format!("https://cs.example.com/s/{id}"));
         assert_eq!(told["id"], job.id);
         assert_eq!(told.get("merged"), None);
         let before = body(&job, Shape::Full, None);

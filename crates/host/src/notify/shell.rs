@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use tokio::task::{Id, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep_until};
 
+use super::delivery::Delivery;
 use super::event::Event;
 use super::job::{Job, Outcome};
 use super::payload;
@@ -160,6 +161,11 @@ impl Notifier {
         said.for_each(|said| self.shared.say(said));
         self.shared.wake.notify_one();
         is_there
+    }
+
+    /// What became of the last try at a target, if there was one.
+    pub fn last(&self, target: &str) -> Option<Delivery> {
+        self.shared.targets().last(target).cloned()
     }
 
     /// These are told from now on, and nobody else.

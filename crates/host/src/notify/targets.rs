@@ -9,6 +9,7 @@ mod replace;
 
 use std::collections::{BTreeSet, VecDeque};
 
+use super::delivery::Delivery;
 use super::event::{Event, Kind};
 use super::job::{Job, Next, Outcome, Schedule};
 use super::target::{BadTarget, Target};
@@ -79,6 +80,8 @@ struct Lane {
     waiting: VecDeque<Job>,
     under_way: Option<Job>,
     left_out: u64,
+    /// What became of the last try.
+    last: Option<Delivery>,
     /// It is told no longer; its place stays, since jobs know it by that.
     is_retired: bool,
 }
@@ -176,7 +179,9 @@ impl Targets {
         let lane = self.lanes.get_mut(job.target)?;
         // A job that was under way is the only one that can have been tried.
         let mut job = lane.under_way.take_if(|own| own.number == job.number)?;
-        match job.tried(now, outcome, &self.schedule, jitter) {
+        let next = job.tried(now, outcome, &self.schedule, jitter);
+        lane.last = Some(Delivery::of(&job, now, &next, &lane.target));
+        match next {
             Next::Done => None,
             Next::Again { .. } if job.is_settled => None,
             Next::Again { at, .. } => {
@@ -193,6 +198,12 @@ impl Targets {
                 why: lane.target.shown(&why),
             }),
         }
+    }
+
+    /// What became of the last try at the target of that name, if there was one.
+    pub fn last(&self, name: &str) -> Option<&Delivery> {
+        let is_it = |lane: &&Lane| lane.target.name == name && !lane.is_retired;
+        self.lanes.iter().find(is_it)?.last.as_ref()
     }
 
     /// A question is settled: whoever has not been told of it need not be.
@@ -221,6 +232,7 @@ impl Lane {
             waiting: VecDeque::new(),
             under_way: None,
             left_out: 0,
+            last: None,
             is_retired: false,
         }
     }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::control::session::State;
 use crate::notify::event::tests::view;
-use crate::notify::{Secret, Shape, To};
+use crate::notify::{Delivered, Secret, Shape, To};
 
 const SCHEDULE: Schedule = Schedule {
     first: 100,
@@ -68,6 +68,37 @@ fn only_those_are_told_who_want_to_know() {
     assert_eq!(targets.on_one("three", &Event::test(2), 2), None);
     assert_eq!(targets.on_one("two", &Event::test(3), 3), Some(Vec::new()));
     assert_eq!(targets.open(), 4);
+}
+
+#[test]
+fn what_became_of_the_last_try_is_known() {
+    let mut targets = targets(&["one", "two"]);
+    assert_eq!(targets.last("one"), None);
+    targets.on_one("one", &Event::test(5), 5);
+    let job = targets.due(5).remove(0);
+    assert_eq!(targets.last("one"), None, "nothing has come of it yet");
+    let why = "http://127.0.0.1:9/x was refused".to_owned();
+    targets.tried(&job, 7, &Outcome::Unreached { why }, 1.0);
+    let last = targets.last("one").unwrap().clone();
+    assert_eq!((last.at, last.about, last.tries), (7, Kind::Test, 1));
+    assert_eq!(last.outcome, Delivered::Waits);
+    assert_eq!(last.next, Some(107));
+    let why = last.why.unwrap();
+    assert!(why.contains("refused") && !why.contains("/x"), "{why}");
+
+    let job = targets.due(107).remove(0);
+    targets.tried(&job, 108, &Outcome::Done, 1.0);
+    let last = targets.last("one").unwrap();
+    assert_eq!((last.at, last.tries), (108, 2));
+    assert_eq!((last.outcome, &last.why), (Delivered::Arrived, &None));
+    assert_eq!((last.next, targets.last("two")), (None, None));
+
+    targets.on_one("one", &Event::test(200), 200);
+    let job = targets.due(200).remove(0);
+    let why = "no such program".to_owned();
+    targets.tried(&job, 201, &Outcome::Hopeless { why }, 1.0);
+    let last = targets.last("one").unwrap();
+    assert_eq!((last.outcome, last.next), (Delivered::GaveUp, None));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::control::{ControlError, PutWebhook, Result, WebhookView};
-use crate::notify::{Target, To};
+use crate::notify::{Delivery, Target, To};
 
 /// Under this name they are stored.
 pub(crate) const WEBHOOKS: &str = "webhooks";
@@ -70,7 +70,7 @@ pub(crate) fn not_fixed(fixed: &[Target], name: &str) -> Result<()> {
 }
 
 /// One as a client sees it.
-pub(crate) fn view(target: &Target, is_fixed: bool) -> WebhookView {
+pub(crate) fn view(target: &Target, is_fixed: bool, last: Option<Delivery>) -> WebhookView {
     let (kind, is_signed, headers, shape) = match &target.to {
         To::Webhook {
             secret,
@@ -92,5 +92,6 @@ pub(crate) fn view(target: &Target, is_fixed: bool) -> WebhookView {
         headers,
         shape,
         is_fixed,
+        last,
     }
 }

@@ -117,7 +117,7 @@ async fn a_receiver_is_told_what_a_person_wants_to_know() {
     assert_eq!(told[0]["event"], "needs_you");
     assert_eq!(told[0]["session"]["id"], session.to_string());
     assert_eq!(told[0]["approval"]["id"], open[0].id.to_string());
-    let link = format!("https://host.example/approvals/{}", open[0].id);
+    let link = format!("https://host.example/inbox/{}", open[0].id);
     assert_eq!(told[0]["link"], link);
     assert!(told[0].get("input").is_none(), "{}", told[0]);
     stage.decide(&open[0], Decide::allow()).await;

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::notify::{Kind, Shape, To};
+use crate::notify::{Delivery, Kind, Shape, To};
 
 /// Somebody who is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -27,6 +27,9 @@ pub struct WebhookView {
     pub shape: Option<Shape>,
     /// It was given when the host was started, and can only be changed there.
     pub is_fixed: bool,
+    /// What became of the last try to tell it, since this host began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<Delivery>,
 }
 
 /// Whom to tell, and about what.

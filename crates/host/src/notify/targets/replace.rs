@@ -17,7 +17,12 @@ impl Targets {
         for lane in &mut self.lanes {
             match new.iter().position(|one| one.name == lane.target.name) {
                 Some(place) => {
-                    lane.target = new.remove(place);
+                    let target = new.remove(place);
+                    if lane.is_retired || lane.target.to != target.to {
+                        // It is somewhere else now.
+                        lane.last = None;
+                    }
+                    lane.target = target;
                     lane.is_retired = false;
                 }
                 None => lane.retire(),
@@ -69,6 +74,26 @@ mod tests {
 
     fn targets(names: &[&str]) -> Vec<Target> {
         names.iter().map(|name| target(name)).collect()
+    }
+
+    #[test]
+    fn what_became_of_a_try_is_forgotten_with_the_address() {
+        let mut targets = Targets::new(vec![target("one")], Schedule::default()).unwrap();
+        targets.on_one("one", &Event::test(1), 1);
+        let job = targets.due(1).remove(0);
+        targets.tried(&job, 2, &Outcome::Done, 0.5);
+        let mut same = target("one");
+        same.on.clear();
+        targets.replace(vec![same]).unwrap();
+        assert!(targets.last("one").is_some(), "it is told there as before");
+        let mut other = target("one");
+        if let To::Webhook { url, .. } = &mut other.to {
+            *url = Secret::new("http://127.0.0.1:9/elsewhere");
+        }
+        targets.replace(vec![other]).unwrap();
+        assert_eq!(targets.last("one"), None);
+        targets.replace(Vec::new()).unwrap();
+        assert_eq!(targets.last("one"), None);
     }
 
     #[test]
