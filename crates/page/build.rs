@@ -1,8 +1,8 @@
 //! Builds `ui/` with npm and lists its files, so that an optimised build has the page in it.
 //!
 //! Owns when and how npm runs: in a copy under `OUT_DIR`, never in the source tree; only where the code is optimised, because
-//! other builds read the page from the disk. Invariant: whatever npm does, the Rust build goes on; without a page the reason
-//! is kept, and the plain page says it.
+//! other builds read the page from the disk. Invariants: whatever npm does, the Rust build goes on; without a page the reason
+//! is kept, and the plain page says it; where npm has failed, the next build asks it again.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -118,7 +118,8 @@ fn npm(folder: &Path, dist: &Path, args: &[&str], began: Instant) -> Result<(), 
     let child = match spawned {
         Ok(child) => child,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err("npm is not on this machine; install Node.js 20 or later".to_owned());
+            let what_to_do = "install Node.js 20 or later, `touch ui/index.html`, and build again";
+            return Err(format!("npm is not on this machine; {what_to_do}"));
         }
         Err(error) => return Err(said(error)),
     };
@@ -127,7 +128,12 @@ fn npm(folder: &Path, dist: &Path, args: &[&str], began: Instant) -> Result<(), 
         let last = words.lines().rev().map(str::trim);
         let mut last = last.filter(|line| !line.is_empty() && !line.contains("complete log"));
         let word = last.next().unwrap_or_default();
-        format!("`npm {}` {how}: {word}", args.join(" "))
+        // The network may be back then: cargo runs this again for a file that is not there.
+        println!("cargo::rerun-if-changed={}", folder.join("never").display());
+        format!(
+            "`npm {}` {how}: {word} (the next build tries again)",
+            args.join(" ")
+        )
     })
 }
 
