@@ -155,8 +155,7 @@ impl Actor {
                 };
                 let generation = self.core.generation();
                 if generation > newest {
-                    // It was about to be started and never was.
-                    self.step(Input::Lost { generation });
+                    self.step(Input::NeverBegan { generation });
                 }
                 self.count_first().await;
                 self.step(Input::CaughtUp);

@@ -12,6 +12,19 @@ use super::{Begin, Effect, words};
 /// How often in a row a start may lead to another kind of start.
 const MOST_TRAPS: u32 = 3;
 
+/// How often in a row a host may end while it is about to start an agent. More often than a keeper, since it need not be the
+/// start that ends it; not for ever, since it may.
+const MOST_WITHOUT_KEEPER: u32 = 12;
+
+/// How far a start came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    /// A keeper was there, and has ended.
+    Kept,
+    /// There never was one.
+    Never,
+}
+
 impl Core {
     /// The host has begun anew: room is given out anew, and the journal is read on.
     pub(super) fn host_began(&mut self) {
@@ -222,7 +235,7 @@ impl Core {
         }
     }
 
-    pub(super) fn lost(&mut self, generation: u32, out: &mut Vec<Effect>) {
+    pub(super) fn lost(&mut self, generation: u32, start: Start, out: &mut Vec<Effect>) {
         if generation != self.generation || !self.has_agent() {
             return;
         }
@@ -238,7 +251,7 @@ impl Core {
             Some(EndWhy::Stop) => self.off(Outcome::Stopped, out),
             Some(EndWhy::Restart) => self.spawn(self.next_begin(), out),
             Some(EndWhy::Sleep) => self.sleep(out),
-            _ if was_starting => self.start_lost(out),
+            _ if was_starting => self.start_lost(start, out),
             _ if !busy && !had_background => self.sleep(out),
             _ if is_resumed => self.spawn(self.next_begin(), out),
             _ => {
@@ -255,14 +268,26 @@ impl Core {
     }
 
     /// It was lost before it came up: nothing was lost with it, so it is started again, but not for ever.
-    fn start_lost(&mut self, out: &mut Vec<Effect>) {
-        self.failed_starts += 1;
-        if self.failed_starts < self.timing.most_starts {
+    fn start_lost(&mut self, start: Start, out: &mut Vec<Effect>) {
+        let (count, most, whose) = match start {
+            Start::Kept => (
+                &mut self.failed_starts,
+                self.timing.most_starts,
+                "its keeper ended each time",
+            ),
+            Start::Never => (
+                &mut self.starts_without_keeper,
+                MOST_WITHOUT_KEEPER,
+                "the daemon ended each time it was about to start it",
+            ),
+        };
+        *count += 1;
+        if *count < most {
             self.sleep(out);
             self.is_wanted = true;
         } else {
             let outcome = Outcome::Failed {
-                why: "The agent did not come up: its keeper ended each time.".into(),
+                why: format!("The agent did not come up: {whose}."),
                 stderr: self.stderr.clone(),
             };
             self.off(outcome, out);

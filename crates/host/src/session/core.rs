@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::agent::Start;
 use super::fact::Seen;
 use super::open::{Open, Question, Task, Tool, Unread};
 use super::turn::Turn;
@@ -152,6 +153,8 @@ pub struct Core {
     pub(super) needs_word: bool,
     /// Starts in a row that came to nothing.
     pub(super) failed_starts: u32,
+    /// Starts in a row that no keeper came of, because the host ended.
+    pub(super) starts_without_keeper: u32,
     pub(super) turn: Option<Turn>,
     pub(super) tools: Open<Tool>,
     pub(super) tasks: Open<Task>,
@@ -272,7 +275,8 @@ impl Core {
                 exit,
                 stderr,
             } => self.gone(generation, &exit, &stderr, out),
-            Input::Lost { generation } => self.lost(generation, out),
+            Input::Lost { generation } => self.lost(generation, Start::Kept, out),
+            Input::NeverBegan { generation } => self.lost(generation, Start::Never, out),
             Input::Unreachable => self.unreachable(),
             Input::DiskPaused => self.is_disk_full = self.has_agent(),
             Input::DiskResumed => self.disk_resumed(now),

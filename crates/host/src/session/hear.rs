@@ -3,6 +3,7 @@
 //! Owns what each [`Fact`] changes. Invariant: only records of the generation that is alive count; what an earlier agent
 //! left unread in its journal changes nothing.
 
+use super::agent::Start;
 use super::core::{Core, EndStep, EndWhy, Ending, Hold, Limit, Outcome, Phase};
 use super::fact::{Report, Seen, Trouble, TurnEnd};
 use super::open::{Question, Task, Tool, Unread};
@@ -46,7 +47,7 @@ impl Core {
             Fact::Paused => self.is_disk_full = true,
             Fact::Resumed => self.disk_resumed(now),
             Fact::Exited(exit) => self.gone(self.generation, &exit, "", out),
-            Fact::Lost => self.lost(self.generation, out),
+            Fact::Lost => self.lost(self.generation, Start::Kept, out),
             said => {
                 self.last_sign = now;
                 self.is_stalled = false;
@@ -120,6 +121,7 @@ impl Core {
         self.has_conversation = true;
         self.traps = 0;
         self.failed_starts = 0;
+        self.starts_without_keeper = 0;
         let known = std::mem::take(&mut self.seen);
         self.seen = Seen {
             conversation: seen.conversation.or(known.conversation),

@@ -53,6 +53,11 @@ pub enum Input {
         /// Which.
         generation: u32,
     },
+    /// It was to be started, and no keeper ever was: the host ended before.
+    NeverBegan {
+        /// Which.
+        generation: u32,
+    },
     /// A keeper holds it and does not answer.
     Unreachable,
     /// Its keeper cannot write.

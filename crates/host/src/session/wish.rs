@@ -255,6 +255,7 @@ impl Core {
         match (self.phase, &mut self.ending) {
             (Phase::Off, _) => {
                 self.failed_starts = 0;
+                self.starts_without_keeper = 0;
                 self.is_wanted = true;
                 self.needs_word = false;
             }

@@ -177,6 +177,8 @@ mod scripted {
         killed_anywhere "anywhere" &[End::Anywhere(SOON)], 20, 4;
         killed_in_the_middle_of_a_recovery "recovery"
             &[End::At("question stored", 1), End::At("session recovered", 1), End::At("agent found", 1), End::At("outbox settled", 1)], 5, 1;
+        killed_each_time_an_agent_is_about_to_start "about to start"
+            &[End::At("start stored", 1), End::At("start stored", 1), End::At("start stored", 1), End::At("start stored", 1)], 1, 1;
         killed_again_and_again "again and again"
             &[End::Anywhere(SOON), End::Anywhere(SOON), End::Anywhere(SOON)], 10, 1;
     }

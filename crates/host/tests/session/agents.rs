@@ -4,7 +4,7 @@ use countersign_host::control::State;
 use countersign_host::session::Begin;
 use countersign_host::session::Input::{
     Admitted, Attached, CaughtUp, Children, ForceEnd, Gone, HostBegan, Interrupt, Lost, MakeRoom,
-    Restart, Resume, SpawnFailed, Stop, Unreachable,
+    NeverBegan, Restart, Resume, SpawnFailed, Stop, Unreachable,
 };
 use countersign_journal::KeeperEvent;
 use serde_json::json;
@@ -257,6 +257,46 @@ fn a_start_that_is_lost_is_made_again_but_not_for_ever() {
         (I(Admitted), "starting", &["spawn 3 NewSameId"]),
         (I(Lost { generation: 3 }), "failed", &["give up room"]),
         (I(Resume), "queued", &["ask for room"]),
+    ]);
+}
+
+#[test]
+fn a_host_that_ends_while_it_starts_an_agent_is_not_held_against_the_agent() {
+    let mut stage = Stage::new();
+    stage.play([
+        (I(queue(&[1])), "queued", &["ask for room"]),
+        (I(Admitted), "starting", &["spawn 1 New"]),
+    ]);
+    for generation in 1..=11 {
+        stage.play([(I(HostBegan), "starting", &[])]);
+        stage.play([(I(NeverBegan { generation }), "idle", &["give up room"])]);
+        stage.play([(I(CaughtUp), "queued", &["ask for room"])]);
+        stage.give(Admitted);
+        let next = (stage.state(), stage.core.generation());
+        assert_eq!(next, ("starting", generation + 1));
+    }
+    // Should it be the start that ends the host, the others are not to be without one for ever.
+    stage.play([
+        (I(HostBegan), "starting", &[]),
+        (
+            I(NeverBegan { generation: 12 }),
+            "failed",
+            &["give up room"],
+        ),
+    ]);
+    let reason = stage.core.reason();
+    assert!(reason.contains("the daemon ended"), "{reason}");
+    stage.play([
+        (I(CaughtUp), "failed", &[]),
+        (I(Resume), "queued", &["ask for room"]),
+        (I(Admitted), "starting", &["spawn 13 NewSameId"]),
+        (I(HostBegan), "starting", &[]),
+        (
+            I(NeverBegan { generation: 13 }),
+            "failed",
+            &["give up room"],
+        ),
+        (I(CaughtUp), "queued", &["ask for room"]),
     ]);
 }
 

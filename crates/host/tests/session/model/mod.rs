@@ -127,6 +127,7 @@ impl World {
             }
             Input::Gone { generation, .. }
             | Input::Lost { generation }
+            | Input::NeverBegan { generation }
             | Input::SpawnFailed { generation, .. }
                 if self.agent == Some(*generation) =>
             {

@@ -144,6 +144,7 @@ impl World {
                 exit: exit(i32::from(what)),
                 stderr: String::new(),
             }),
+            13 if self.next_message % 2 == 0 => self.give(Input::NeverBegan { generation }),
             13 => self.give(Input::Lost { generation }),
             14 => self.give(Input::SpawnFailed {
                 generation,
