@@ -74,6 +74,7 @@ const PAGES = [
   '/audit',
   '/search?q=refunds',
   '/settings',
+  '/put-away',
   '/sessions',
 ];
 /** What shows that the page itself is there, where its first heading is there before it. */

@@ -41,6 +41,15 @@ async function hidden(): Promise<void> {
   if (document.hidden && !(await keeps()) && document.hidden) become(true);
 }
 
+/** Another page took its place. A browser may keep it as it is, to go back to, and with it the connections that it holds. */
+addEventListener('pagehide', () => {
+  clearTimeout(timer);
+  release?.();
+  release = null;
+  become(true);
+});
+addEventListener('pageshow', () => become(false));
+
 document.addEventListener('visibilitychange', () => {
   clearTimeout(timer);
   if (document.hidden) {

@@ -12,6 +12,7 @@ export type Route =
   | { page: 'audit'; decision: string | null; query: string }
   | { page: 'search'; q: string }
   | { page: 'settings' }
+  | { page: 'away' }
   | { page: 'nowhere'; path: string };
 
 export function parse(pathname: string, search = ''): Route {
@@ -34,6 +35,8 @@ export function parse(pathname: string, search = ''): Route {
       case 'rules':
       case 'settings':
         return { page: head };
+      case 'put-away':
+        return { page: 'away' };
       case 'insights':
         return { page: 'insights', query: search };
       case 'search':
@@ -71,7 +74,15 @@ export const to = {
   decision: (id: string) => `/audit/${enc(id)}`,
   search: (q = '') => (q ? `/search?q=${enc(q)}` : '/search'),
   settings: () => '/settings',
+  /** The archive and the trash. */
+  away: () => '/put-away',
 };
+
+/** A path as the address shows it once the browser was there: it writes some letters in its own way, `'` as `%27`. */
+export function shown(path: string, base: string): string {
+  const { pathname, search } = new URL(path, base);
+  return pathname + search;
+}
 
 /** Paths that the server itself answers; links to them leave the page. */
 export const isServers = (pathname: string): boolean =>
