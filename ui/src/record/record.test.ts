@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Rule } from '../api/types';
 import { decision } from '../audit/testing';
-import { endsOf, inOrder, missedBy, usesOf, whereOf } from './rules';
+import { endsOf, inOrder, isAboutFolder, missedBy, placeMissing, usesOf, whereOf } from './rules';
 
 const rule = (but: Partial<Rule>): Rule =>
   ({ id: 1, effect: 'allow', rule: 'Bash(echo:*)', scope: 'always', is_over: false, by: 'ana', client: '', at: 1, ...but }) as Rule;
@@ -28,6 +28,17 @@ describe('rules', () => {
   it('stand with denials first and over ones last', () => {
     const list = [rule({ id: 1 }), rule({ id: 2, effect: 'deny' }), rule({ id: 3, effect: 'deny', is_over: true })];
     expect(inOrder(list).map((one) => one.id)).toEqual([2, 1, 3]);
+  });
+
+  it('name where they hold before they are sent', () => {
+    expect(placeMissing('session', '', '/srv/app')).toBe('Choose the session that it holds in.');
+    expect(placeMissing('repository', 's', '  ')).toBe('Name the folder that it holds in.');
+    expect([placeMissing('session', 's', ''), placeMissing('repository', '', '/srv'), placeMissing('always', '', '')]).toEqual([null, null, null]);
+  });
+
+  it('that the server refuses for their folder say so there', () => {
+    expect(isAboutFolder('/nowhere is no folder: name one that is there.', ' /nowhere ')).toBe(true);
+    expect(isAboutFolder('Bash( is no rule.', '/nowhere')).toBe(false);
   });
 
   it('say where they hold and when they end', () => {

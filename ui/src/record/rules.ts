@@ -1,7 +1,7 @@
 // Rules as the table shows them: where they hold, how long, how often they answered, and what they covered. Pure.
 // Uses and examples are counted from the record of decisions, never judged here.
 
-import type { DecisionView, Rule } from '../api/types';
+import type { DecisionView, Rule, RuleScope } from '../api/types';
 import { text } from '../approval/thing';
 import { until } from '../approval/times';
 import { oneLine, planTitle } from '../approval/words';
@@ -68,6 +68,16 @@ export function whereOf(rule: Rule, sessionName: (id: string) => string | undefi
       return sessionName(rule.session ?? '') ?? 'A session';
   }
 }
+
+/** What is missing of where a new rule is to hold. */
+export function placeMissing(scope: RuleScope, session: string, folder: string): string | null {
+  if (scope === 'session' && session === '') return 'Choose the session that it holds in.';
+  if (scope === 'repository' && folder.trim() === '') return 'Name the folder that it holds in.';
+  return null;
+}
+
+/** Whether what the server said is about the folder, which it then names first. */
+export const isAboutFolder = (problem: string, folder: string): boolean => problem.startsWith(`${folder.trim()} is no folder`);
 
 export function endsOf(rule: Rule, nowMillis: number): string {
   if (rule.scope === 'session' && rule.expires == null) return 'with the session';

@@ -16,11 +16,18 @@ function next(): void {
   if (one) go(to.approval(one.id));
 }
 
+/** To the page of search, or into its field where it is there: what was looked for stays. */
+function search(): void {
+  const field = document.querySelector<HTMLInputElement>('main input[type=search]');
+  if (route.page === 'search' && field) field.select();
+  else go(to.search());
+}
+
 export function bindGlobals(): () => void {
   const undo = [
     onKey('always', 'mod+k', () => overlays.open('palette'), 'Command palette'),
     onKey('page', '?', () => overlays.open('keys'), 'Map of the keys'),
-    onKey('page', '/', () => go(to.search()), 'Search all transcripts'),
+    onKey('page', '/', search, 'Search all transcripts'),
     onKey('page', 'g i', () => go(to.inbox()), 'Inbox'),
     onKey('page', 'g s', () => go(to.sessions()), 'Sessions'),
     onKey('page', 'g n', () => go(to.insights()), 'Insights'),

@@ -1,5 +1,5 @@
 // Where the page is. History without a hash; a plain link to a page of ours does not load anything anew.
-import { isServers, parse, type Route } from './paths';
+import { isServers, parse, shown, type Route } from './paths';
 
 export { to } from './paths';
 
@@ -23,24 +23,26 @@ class Router {
   constructor() {
     addEventListener('popstate', () => this.read());
     document.addEventListener('click', (event) => this.clicked(event));
-    this.remember();
+    this.remember(this.at);
   }
 
   go(path: string, how: { replace?: boolean } = {}): void {
-    if (path === location.pathname + location.search) return;
+    if (shown(path, location.href) === location.pathname + location.search) return;
     if (how.replace) history.replaceState(null, '', path);
     else history.pushState(null, '', path);
     this.read();
   }
 
   private read(): void {
-    this.at = parse(location.pathname, location.search);
-    this.remember();
+    const at = parse(location.pathname, location.search);
+    this.at = at;
+    this.remember(at);
   }
 
-  private remember(): void {
-    if (this.at.page === 'new') return;
-    this.below = this.at;
+  // Takes it as given: an effect that calls `go` must not depend on where it goes.
+  private remember(at: Route): void {
+    if (at.page === 'new') return;
+    this.below = at;
     this.belowPath = location.pathname + location.search;
   }
 

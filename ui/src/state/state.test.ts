@@ -5,8 +5,9 @@ import type { Session } from '../api/types';
 import { chordOf, shownKeys } from './chords';
 import { folderName, glyphOf, groupOf, inOrder } from './groups';
 import { FIXED, KEYMAP, takenBy } from './keymap';
-import { isServers, parse, to } from './paths';
+import { isServers, parse, shown, to } from './paths';
 import { DEFAULTS, clampWidth, readPrefs } from './prefs.svelte';
+import { go, route } from './route.svelte';
 
 const press = (key: string, more: Partial<Record<'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey', boolean>> = {}) => ({
   key,
@@ -34,6 +35,20 @@ describe('addresses', () => {
     expect(back(to.search('a & b'))).toEqual({ page: 'search', q: 'a & b' });
     expect(back('/s/x/y')).toEqual({ page: 'nowhere', path: '/s/x/y' });
     expect(back('/inbox/%E0%A4%A')).toEqual({ page: 'inbox', approval: '%E0%A4%A' });
+  });
+
+  it('are compared as the browser writes them', () => {
+    expect(shown(to.search("it's"), 'http://x.test/inbox')).toBe('/search?q=it%27s');
+    expect(shown(to.search('a & “b”'), 'http://x.test/')).toBe(to.search('a & “b”'));
+    for (const q of ["it's", "''", 'a b', '(ü)*!~', '']) {
+      go(to.search(q));
+      const [at, length] = [route.at, history.length];
+      expect(at).toEqual({ page: 'search', q });
+      go(to.search(q));
+      go(to.search(q), { replace: true });
+      expect(route.at).toBe(at);
+      expect(history.length).toBe(length);
+    }
   });
 
   it('leaves what the server answers to the server', () => {
