@@ -16,6 +16,13 @@ describe('drafts', () => {
     expect(new Drafts(kept).get('a')).toBe('');
   });
 
+  it('take in words from elsewhere behind their own', () => {
+    const drafts = new Drafts(shelf());
+    expect(drafts.add('a', 'first')).toBe('first');
+    expect(drafts.add('a', 'second')).toBe('first\nsecond');
+    expect(drafts.get('a')).toBe('first\nsecond');
+  });
+
   it('of two tabs do not take each other away', () => {
     const kept = shelf();
     const [one, two] = [new Drafts(kept), new Drafts(kept)];

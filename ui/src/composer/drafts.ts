@@ -1,4 +1,4 @@
-// What was written and not sent, per session, over reloads. Text only: pictures are kept while the page lives.
+// What was written and not sent, per session, over reloads. Text only: `kept` has the pictures, while the page lives.
 // Keeps: at most MOST drafts; a storage that refuses is no error, the draft is then only in memory.
 
 const MOST = 50;
@@ -31,6 +31,14 @@ export class Drafts {
 
   get(session: string): string {
     return this.#texts.get(session) ?? '';
+  }
+
+  /** Behind what is there already. Gives the whole. */
+  add(session: string, text: string): string {
+    const before = this.get(session);
+    const whole = before ? `${before}\n${text}` : text;
+    this.set(session, whole);
+    return whole;
   }
 
   set(session: string, text: string): void {

@@ -1,21 +1,17 @@
 // Sends what was written: as a message, as a message that resumes an agent, or later, when the server is back.
-// Rules: what was not taken stays, with the reason; what waits for the connection goes out in order and once.
-import { api, take, Unreached, words } from '../api/client';
-import type { MessageBody } from '../api/types';
+// Rules: what was not taken stays, with the reason; what waits for the connection is the outbox's, under the key it was tried with.
+import { newKey, Unreached, words } from '../api/client';
 import { connection } from '../state/connection.svelte';
-import { blockOf, type Picture } from './images';
+import type { Picture } from './images';
+import type { Letter } from './letters';
+import { deliver, outbox } from './outbox.svelte';
 import type { Way } from './sending';
-
-export interface Letter { key: number; text: string; pictures: Picture[]; way: Way }
 
 export class Post {
   readonly session: string;
   isBusy = $state(false);
   /** Why the last one was not taken. */
   trouble = $state('');
-  /** Those that wait for the connection. */
-  later = $state.raw<readonly Letter[]>([]);
-  #count = 0;
 
   constructor(session: string) {
     this.session = session;
@@ -23,19 +19,21 @@ export class Post {
 
   /** True if it is on its way, or kept for later. */
   async send(text: string, pictures: Picture[], way: Way): Promise<boolean> {
-    const letter = { key: (this.#count += 1), text, pictures, way };
+    // Two of one moment keep their order.
+    const at = Math.max(Date.now(), (outbox.letters.at(-1)?.at ?? 0) + 1);
+    const letter: Letter = { key: newKey(), session: this.session, at, text, pictures, way: wayOf(way), missing: 0 };
     this.trouble = '';
-    if (way === 'when-back') {
-      this.later = [...this.later, letter];
+    if (letter.way === null) {
+      outbox.put(letter);
       return true;
     }
     this.isBusy = true;
     try {
-      await this.#deliver(letter);
+      await deliver(letter);
       return true;
     } catch (error) {
       if (error instanceof Unreached) {
-        this.later = [...this.later, { ...letter, way: 'when-back' }];
+        outbox.put(letter);
         connection.down();
         return true;
       }
@@ -45,32 +43,10 @@ export class Post {
       this.isBusy = false;
     }
   }
+}
 
-  /** The connection is back. */
-  async flush(): Promise<void> {
-    if (this.isBusy) return;
-    this.isBusy = true;
-    try {
-      for (let letter = this.later[0]; letter; letter = this.later[0]) {
-        await this.#deliver({ ...letter, way: 'send' });
-        this.later = this.later.slice(1);
-      }
-    } catch (error) {
-      if (!(error instanceof Unreached)) this.trouble = words(error);
-    } finally {
-      this.isBusy = false;
-    }
-  }
-
-  drop(key: number): void {
-    this.later = this.later.filter((letter) => letter.key !== key);
-  }
-
-  async #deliver({ text, pictures, way }: Letter): Promise<void> {
-    const params = { path: { id: this.session } };
-    const blocks = pictures.map(blockOf);
-    const body: MessageBody = blocks.length > 0 ? { text, blocks } : { text };
-    if (way === 'resume') await take(api.POST('/api/v1/sessions/{id}/resume', { params, body: { message: body } }));
-    else await take(api.POST('/api/v1/sessions/{id}/messages', { params, body }));
-  }
+/** How it goes out; what waits is decided when the server is back. */
+function wayOf(way: Way): Letter['way'] {
+  if (way === 'when-back') return null;
+  return way === 'resume' ? 'resume' : 'send';
 }

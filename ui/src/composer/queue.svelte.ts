@@ -31,31 +31,32 @@ export class Queue {
     }
   }
 
-  remove(message: string): Promise<void> {
+  remove(message: string): Promise<boolean> {
     this.items = this.items.filter((item) => item.id !== message);
     return this.#do(message, api.DELETE('/api/v1/sessions/{id}/queue/{message}', { params: { path: { id: this.session, message } } }));
   }
 
-  edit(message: string, text: string): Promise<void> {
+  /** False if it was not taken: it has gone out, or nobody answered. */
+  edit(message: string, text: string): Promise<boolean> {
     this.items = this.items.map((item) => (item.id === message ? { ...item, text } : item));
     return this.#do(message, api.PATCH('/api/v1/sessions/{id}/queue/{message}', { params: { path: { id: this.session, message } }, body: { text } }));
   }
 
   /** In front of that one; behind all others without it. */
-  move(message: string, before: string | null): Promise<void> {
+  move(message: string, before: string | null): Promise<boolean> {
     this.items = moved(this.items, message, before);
     return this.#do(message, api.POST('/api/v1/sessions/{id}/queue/{message}/move', { params: { path: { id: this.session, message } }, body: { before } }));
   }
 
-  sendNow(message: string): Promise<void> {
+  sendNow(message: string): Promise<boolean> {
     return this.#do(message, api.POST('/api/v1/sessions/{id}/queue/{message}/send-now', { params: { path: { id: this.session, message } } }));
   }
 
-  release(): Promise<void> {
+  release(): Promise<boolean> {
     return this.#do('', api.POST('/api/v1/sessions/{id}/queue/release', { params: { path: { id: this.session } } }));
   }
 
-  async #do(id: string, answer: Parameters<typeof take>[0]): Promise<void> {
+  async #do(id: string, answer: Parameters<typeof take>[0]): Promise<boolean> {
     const troubles = new Map(this.troubles);
     troubles.delete(id);
     try {
@@ -65,7 +66,16 @@ export class Queue {
     }
     this.troubles = troubles;
     await this.load();
+    return !troubles.has(id);
   }
+}
+
+/** An item while its words are changed. */
+export interface Edit { id: string; was: string; text: string }
+
+/** Words that would be lost with the editor: changed, and not yet given to the queue. */
+export function unsaved(edit: Edit | null): string | null {
+  return edit && edit.text.trim() && edit.text !== edit.was ? edit.text : null;
 }
 
 /** The list with one item at another place. */

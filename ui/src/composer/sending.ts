@@ -10,7 +10,13 @@ export function doing(session: Session | undefined, isAway: boolean, mayAll: boo
   const canInterrupt = ['running', 'needs_you', 'stalled', 'starting'].includes(session.state);
   if (!mayAll) return { way: 'none', label: 'Send', hint: 'You can watch. Writing needs a wider token.', canInterrupt: false, why: 'Writing needs a wider token.' };
   if (session.trashed) return { way: 'none', label: 'Send', hint: 'It is in the trash.', canInterrupt: false, why: 'It is in the trash: restore it first.' };
-  if (isAway) return { way: 'when-back', label: 'Send when back', hint: 'It goes out when the server is back', canInterrupt };
+  const now = online(session, canInterrupt);
+  if (!isAway) return now;
+  const hint = now.way === 'resume' ? 'The agent has ended. It is resumed when the server is back' : 'It goes out when the server is back';
+  return { way: 'when-back', label: 'Send when back', hint, canInterrupt };
+}
+
+function online(session: Session, canInterrupt: boolean): Doing {
   switch (session.state) {
     case 'running':
     case 'needs_you':
