@@ -35,6 +35,14 @@ impl Folders {
         Ok(folders)
     }
 
+    /// Whether this is a data folder, be it one whose database is lost. Touches nothing.
+    pub(crate) fn are_in(root: &Path) -> bool {
+        let folders = Self {
+            root: root.to_owned(),
+        };
+        folders.database().is_file() || folders.sessions().is_dir()
+    }
+
     /// The data folder of whoever has these variables: `countersign` in `XDG_DATA_HOME`, else in `.local/share` of the home.
     pub fn of_user(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> Option<PathBuf> {
         let set = |name: &str| {

@@ -96,6 +96,12 @@ pub enum HostError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// Nothing of ours is in it.
+    #[error("{} is no data folder: it has neither `host.db` nor `sessions`. Name the one that the host was started with", path.display())]
+    NoData {
+        /// Which.
+        path: PathBuf,
+    },
     /// Another host has it.
     #[error(transparent)]
     Lock(#[from] LockError),

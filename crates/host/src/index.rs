@@ -4,6 +4,7 @@
 //! everything here can be thrown away and made again (`reindex`); a dollar is counted once.
 
 use countersign_journal::{ReadError, Reader, Step, Tail};
+use countersign_transcript::body::Ask;
 use countersign_transcript::{Body, Change, Checkpoint, Entry, Fold, Life, Totals};
 use serde::{Deserialize, Serialize};
 
@@ -188,8 +189,12 @@ fn words(entry: &Entry) -> Option<String> {
     let mut text = match &entry.body {
         Body::Prompt(prompt) => prompt.text.text.clone(),
         Body::Text(said) => said.text.text.clone(),
-        Body::Tool(tool) => format!("{} {}", tool.name, serde_json::to_string(&tool.input).ok()?),
-        Body::Ask(ask) => serde_json::to_string(ask).ok()?,
+        // The names in it stay: whoever masks an excerpt knows a secret by them.
+        Body::Tool(tool) => {
+            let input = tool.input.as_ref().map(|input| input.json.as_str());
+            format!("{} {}", tool.name, input.unwrap_or_default())
+        }
+        Body::Ask(ask) => asked(ask),
         _ => return None,
     };
     if text.len() > LONGEST {
@@ -200,6 +205,19 @@ fn words(entry: &Entry) -> Option<String> {
         text.truncate(end);
     }
     (!text.trim().is_empty()).then_some(text)
+}
+
+/// What a question says, without what is kept beside it.
+fn asked(ask: &Ask) -> String {
+    let words = [
+        ask.approval.title.as_deref(),
+        ask.approval.description.as_deref(),
+        ask.message.as_ref().map(|message| message.text.as_str()),
+        ask.url.as_deref(),
+        ask.form.as_ref().map(|form| form.json.as_str()),
+    ];
+    let words: Vec<&str> = words.into_iter().flatten().collect();
+    format!("{} {}", ask.from, words.join(" "))
 }
 
 #[cfg(test)]
@@ -213,14 +231,71 @@ mod tests {
         )
     }
 
-    /// A journal with these messages.
     fn journal(dir: &std::path::Path, texts: &[&str]) {
+        let lines: Vec<String> = texts.iter().map(|text| prompt(text)).collect();
+        let lines: Vec<(Kind, &str)> = lines.iter().map(|it| (Kind::Host, it.as_str())).collect();
+        journal_of(dir, &lines);
+    }
+
+    /// A journal with these lines.
+    fn journal_of(dir: &std::path::Path, lines: &[(Kind, &str)]) {
         let limits = Limits::default();
         let (mut writer, _) = Writer::open(&dir.join("journal"), "s", 1, limits).unwrap();
-        for text in texts {
-            writer.push(1, Kind::Host, prompt(text).as_bytes());
+        for (kind, line) in lines {
+            writer.push(1, *kind, line.as_bytes());
         }
         writer.commit().unwrap();
+    }
+
+    #[test]
+    fn of_a_call_and_a_question_their_own_words_are_searched() {
+        let place = tempfile::tempdir().unwrap();
+        let long = "herons ".repeat(40_000);
+        let call = |id: &str, command: &str| {
+            format!(
+                r#"{{"type":"assistant","uuid":"u-{id}","session_id":"s","parent_tool_use_id":null,"message":{{"id":"m-{id}","role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"Bash","input":{{"command":"{command}"}}}}]}}}}"#
+            )
+        };
+        let result = |id: &str| {
+            format!(
+                r#"{{"type":"user","uuid":"r-{id}","session_id":"s","parent_tool_use_id":null,"message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"ok"}}]}}}}"#
+            )
+        };
+        let form = r#"{"type":"control_request","request_id":"q","request":{"subtype":"elicitation","mcp_server_name":"tracker","message":"Which pond?"}}"#;
+        let answer = r#"{"type":"control_response","response":{"subtype":"success","request_id":"q","response":{"action":"decline"}}}"#;
+        let over =
+            r#"{"type":"result","subtype":"success","is_error":false,"session_id":"s","uuid":"o"}"#;
+        let lines = [
+            (Kind::Agent, call("a", "touch one")),
+            (Kind::Agent, result("a")),
+            (Kind::Agent, call("b", &long)),
+            (Kind::Agent, result("b")),
+            (Kind::Agent, form.to_owned()),
+            (Kind::Host, answer.to_owned()),
+            (Kind::Agent, over.to_owned()),
+        ];
+        let lines: Vec<(Kind, &str)> = lines
+            .iter()
+            .map(|(it, line)| (*it, line.as_str()))
+            .collect();
+        journal_of(place.path(), &lines);
+        let found = read(place.path(), None, None).unwrap();
+        let words = |start: &str| {
+            let mut texts = found.entries.iter().map(|entry| entry.text.as_str());
+            let text = texts.rfind(|text| text.starts_with(start));
+            text.unwrap_or_else(|| panic!("nothing begins with {start}"))
+                .to_owned()
+        };
+        assert_eq!(
+            words(r#"Bash {"command":"touch"#),
+            r#"Bash {"command":"touch one"}"#
+        );
+        let cut = words(r#"Bash {"command":"herons"#);
+        assert!(
+            !cut.contains("json") && !cut.contains("length"),
+            "{cut:.200}"
+        );
+        assert_eq!(words("tracker"), "tracker Which pond?");
     }
 
     #[test]

@@ -114,6 +114,7 @@ async fn started(inner: &Arc<Inner>, new: &NewSession) -> Result<Made> {
             new.cwd.display()
         )));
     }
+    check_added(&setup, &new.cwd)?;
     desk::check(&setup, &new.cwd, &inner.settings.agents)?;
     if let Some(prompt) = &new.prompt {
         prompt.says_something()?;
@@ -157,6 +158,18 @@ fn check(setup: &mut Setup) -> Result<()> {
         return Err(ControlError::invalid("a name has 1 to 200 letters"));
     }
     Ok(())
+}
+
+/// What counts as the working folder, too, has to be there: what comes later may be anybody's.
+fn check_added(setup: &Setup, cwd: &Path) -> Result<()> {
+    let missing = setup.add_dirs.iter().find(|dir| !cwd.join(dir).is_dir());
+    match missing {
+        Some(dir) => Err(ControlError::invalid(format!(
+            "{} is no folder that could be added: make it first, or leave it out",
+            dir.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The mode of the first agent. Hands-off is for that one alone, so the setup, which is for all, does not keep it.

@@ -40,8 +40,14 @@ pub struct Reindexed {
 /// it is, of how many.
 ///
 /// # Errors
-/// When a host runs on the folder, or the database cannot be used.
+/// When the folder is no data folder, a host runs on it, or the database cannot be used.
 pub fn reindex(data: &Path, mut told: impl FnMut(usize, usize)) -> Result<Reindexed, HostError> {
+    // Before anything is made in it, or closed to others.
+    if !Folders::are_in(data) {
+        return Err(HostError::NoData {
+            path: data.to_owned(),
+        });
+    }
     let folders = Folders::open(data).map_err(|source| HostError::Folder {
         path: data.to_owned(),
         source,
@@ -167,4 +173,40 @@ fn mend(it: &Connection, session: SessionId, moves: Vec<Move>) -> Result<(u64, u
         }
     }
     Ok((asked, mended))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_no_data_folder_is_left_as_it_is() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = place.path().join("project");
+        std::fs::create_dir(&folder).unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let open = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(&folder, open).unwrap();
+        }
+        let before = std::fs::metadata(&folder).unwrap().permissions();
+        for path in [folder.clone(), place.path().join("nothing")] {
+            let refused = reindex(&path, |_, _| {}).unwrap_err().to_string();
+            assert!(refused.contains("is no data folder"), "{refused}");
+        }
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        assert_eq!(std::fs::metadata(&folder).unwrap().permissions(), before);
+        assert!(!place.path().join("nothing").exists());
+    }
+
+    #[test]
+    fn a_data_folder_without_its_database_is_one() {
+        let place = tempfile::tempdir().unwrap();
+        let id = SessionId::fresh();
+        std::fs::create_dir_all(place.path().join("sessions").join(id.to_string())).unwrap();
+        let done = reindex(place.path(), |_, _| {}).unwrap();
+        assert_eq!((done.sessions, done.adopted), (1, 1));
+        assert!(place.path().join("host.db").is_file());
+    }
 }

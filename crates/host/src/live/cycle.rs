@@ -19,6 +19,7 @@ use crate::control::now;
 use crate::desk::{Because, Ruling};
 use crate::notify::summary_line;
 use crate::session::{Effect, Fact, Input};
+use crate::shelf::LONGEST;
 use crate::store::approvals::ApprovalRow;
 
 /// Who decides what no person decided.
@@ -237,11 +238,9 @@ impl Actor {
                 row.reason = because.text;
                 let offers = approval::offers(asked, suggestions, self.version());
                 row.offers = approval::with_edits(offers, edits_would_do);
-                row.expires = self
-                    .inner
-                    .preferences()
-                    .expiry
-                    .map(|after| row.asked + after);
+                let expiry = self.inner.preferences().expiry;
+                // One that was stored, or given at the start, may be longer than can be added.
+                row.expires = expiry.map(|after| row.asked + after.min(LONGEST));
                 if let Some(at) = row.expires {
                     self.expiries.insert((at, name.clone()), ());
                 }

@@ -16,7 +16,9 @@ pub(crate) use around::{MOST_TEMPLATES, check_comments, check_template, recent};
 pub(crate) use browse::browse;
 pub(crate) use explain::explain;
 pub(crate) use files::files;
-pub(crate) use preferences::{PREFERENCES, check as check_preferences, start as start_preferences};
+pub(crate) use preferences::{
+    LONGEST, PREFERENCES, check as check_preferences, start as start_preferences,
+};
 pub(crate) use rules::{changed, kept_rules, sound, view as rule_view};
 pub(crate) use tasks::tasks;
 pub(crate) use webhooks::{WEBHOOKS, all as all_targets, not_fixed, put, view as webhook_view};

@@ -16,6 +16,9 @@ const MOST_AGENTS: usize = 1_000;
 /// Anything shorter is a slip: a question that nobody can answer in time, an agent that never stays.
 const SHORTEST: u64 = 1_000_000;
 
+/// Anything longer is meant as never. It also keeps a moment plus a span within what a database can hold.
+pub(crate) const LONGEST: u64 = 366 * 24 * 60 * 60 * 1_000_000;
+
 /// The longest time after which something is proposed, in days: ten years.
 const LONGEST_DAYS: u32 = 3_650;
 
@@ -67,9 +70,10 @@ pub(crate) fn check(change: &PatchPreferences) -> Result<()> {
         ("expiry", change.expiry),
     ];
     for (name, span) in spans {
-        if span.flatten().is_some_and(|span| span < SHORTEST) {
+        let span = span.flatten();
+        if span.is_some_and(|span| !(SHORTEST..=LONGEST).contains(&span)) {
             return Err(ControlError::invalid(format!(
-                "`{name}` is in microseconds, {SHORTEST} or more; `null` for never"
+                "`{name}` is in microseconds, from {SHORTEST} to {LONGEST}, which is a year; `null` for never"
             )));
         }
     }

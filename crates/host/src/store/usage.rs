@@ -67,7 +67,8 @@ fn some(
     let rows = usage.query_map(values, spent)?;
     let days = rows.collect::<Result<Vec<Spent>, _>>()?;
     Ok(Usage {
-        cost_usd: days.iter().map(|spent| spent.cost_usd).sum(),
+        // A sum of floats begins at minus zero.
+        cost_usd: days.iter().fold(0.0, |sum, spent| sum + spent.cost_usd),
         days,
     })
 }

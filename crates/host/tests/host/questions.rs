@@ -144,6 +144,16 @@ turn
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_expires_later_than_can_be_counted_is_asked() {
+    let scenario = "turn\n  tool Bash {\"command\":\"touch one\",\"description\":\"One\"}\n";
+    let stage = Stage::with(scenario, |settings| settings.expiry = Some(u64::MAX)).await;
+    let id = stage.start("go").await;
+    let open = stage.open_approvals(id, 1).await;
+    let year = 365 * 24 * 60 * 60 * 1_000_000;
+    assert!(open[0].expires.unwrap() > open[0].asked + year);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_expired_while_no_host_ran_is_refused_by_the_next() {
     let scenario = r#"
 turn

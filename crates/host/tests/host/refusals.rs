@@ -162,6 +162,10 @@ async fn a_session_that_could_never_run_is_not_made() {
             name: Some("n".repeat(201)),
             ..Setup::default()
         },
+        Setup {
+            add_dirs: vec!["/no/such/folder".into()],
+            ..Setup::default()
+        },
     ];
     let mut news: Vec<NewSession> = setups.map(|setup| start(&project, setup, None)).into();
     let data = &stage.settings.agents.data;

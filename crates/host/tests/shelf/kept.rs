@@ -168,7 +168,13 @@ async fn preferences_hold_at_once_for_agents_that_live_and_after_a_restart() {
     assert_eq!((held.max_agents, held.sleep_after), (3, Some(1_000_000)));
     stage.execute(prefer(r#"{"sleep_after":null}"#)).await;
     assert_eq!(stage.host().preferences().await.unwrap().sleep_after, None);
-    for bad in [r#"{}"#, r#"{"max_agents":0}"#, r#"{"expiry":5}"#] {
+    for bad in [
+        r#"{}"#,
+        r#"{"max_agents":0}"#,
+        r#"{"expiry":5}"#,
+        r#"{"expiry":18446744073709551615}"#,
+        r#"{"sleep_after":31622400000001}"#,
+    ] {
         let error = stage
             .host()
             .execute(Stage::cmd(), prefer(bad))

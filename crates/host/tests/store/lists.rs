@@ -92,6 +92,8 @@ fn what_was_spent_adds_up_by_day_and_model() {
     });
     let since = |day: &'static str| read(&store, |connection| usage::since(connection, day));
     assert_eq!(since("2026-01-01").cost_usd, 15.5);
+    let none = since("2027-01-01").cost_usd;
+    assert!(none == 0.0 && none.is_sign_positive(), "{none:?}");
     let last = since("2026-01-31");
     let expected = Spent {
         cost_usd: 6.5,

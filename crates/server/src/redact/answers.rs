@@ -42,7 +42,7 @@ pub(crate) async fn mask(State(app): State<Arc<App>>, request: Request, next: Ne
     let Ok(bytes) = to_bytes(body, usize::MAX).await else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
-    let masked = match std::str::from_utf8(&bytes).map(|text| app.redactor.line(text)) {
+    let masked = match std::str::from_utf8(&bytes).map(|text| app.redactor.answer(text)) {
         Ok(std::borrow::Cow::Owned(masked)) => masked,
         _ => return Response::from_parts(parts, Body::from(bytes)),
     };

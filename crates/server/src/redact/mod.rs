@@ -6,15 +6,17 @@
 //! pieces have left before it can be known.
 
 pub(crate) mod answers;
+mod own;
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use countersign_api::control::Command;
 use countersign_api::control::session::Setup;
-use countersign_api::redact::{Wanted, apply, handled, may_look_like_one};
+use countersign_api::redact::{Edit, Wanted, apply, handled, may_look_like_one};
 use regex::Regex;
 
 /// So many values are remembered. Beyond it new ones are found by their looks only, and that is logged.
@@ -173,6 +175,22 @@ impl Redactor {
 
     /// A line of a journal, or any other text, without its secrets.
     pub fn line<'a>(&self, line: &'a str) -> Cow<'a, str> {
+        self.masked(line, |_| false)
+    }
+
+    /// An answer of ours, as JSON: what the program itself put there stays, since nothing could be decided without it.
+    pub fn answer<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let own = OnceCell::new();
+        self.masked(text, |edit| {
+            let places = own.get_or_init(|| match is_json(text) {
+                true => own::places(text),
+                false => BTreeSet::new(),
+            });
+            places.contains(&edit.range.start)
+        })
+    }
+
+    fn masked<'a>(&self, line: &'a str, stays: impl Fn(&Edit) -> bool) -> Cow<'a, str> {
         let sought = {
             let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(&known.sought)
@@ -185,7 +203,9 @@ impl Redactor {
         if !may_hold {
             return Cow::Borrowed(line);
         }
-        match apply(line, &sought.wanted.edits(line)) {
+        let mut edits = sought.wanted.edits(line);
+        edits.retain(|edit| !stays(edit));
+        match apply(line, &edits) {
             Some((masked, _)) => Cow::Owned(masked),
             None => Cow::Borrowed(line),
         }
@@ -214,6 +234,10 @@ fn any_of<'a>(values: impl Iterator<Item = &'a str>) -> Option<Regex> {
     let built =
         built.inspect_err(|error| tracing::error!(%error, "secrets are found by their looks only"));
     built.ok().filter(|_| !all.is_empty())
+}
+
+fn is_json(text: &str) -> bool {
+    text.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
 /// As it stands between the quotes of a JSON string.

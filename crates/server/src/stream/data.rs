@@ -150,7 +150,7 @@ pub(crate) fn problem(error: ControlError) -> Frame {
 /// A value as the JSON that may leave.
 pub(crate) fn leaving<T: Serialize>(value: &T, mask: &Redactor) -> Result<String, Problem> {
     let whole = json(value);
-    match mask.line(&whole) {
+    match mask.answer(&whole) {
         Cow::Borrowed(_) => Ok(whole),
         Cow::Owned(text) if is_json(&text) => Ok(text),
         Cow::Owned(_) => {

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use countersign_api::Scope;
-use countersign_api::control::Shelf as _;
+use countersign_api::control::{SessionId, Shelf as _};
 use serde_json::{Value, json};
 
 use crate::common::{Served, Stage};
@@ -57,6 +57,58 @@ async fn a_pattern_of_a_person_masks_what_leaves_at_once_and_no_longer_when_it_i
     );
     client.send("PATCH", "/settings", &prefer(json!([]))).await;
     assert!(client.get(&path).await.text().contains("kiwi-4711"));
+}
+
+const ASKS: &str = "turn\n  tool Bash {\"command\":\"touch needs_you\",\"description\":\"needs_you\"}\n  say \"done\"\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_pattern_and_no_secret_hides_what_a_question_is_answered_by() {
+    let served = Served::new(ASKS).await;
+    let client = served.client();
+    let patterns = json!([
+        "[0-9a-f]{32}",
+        "[A-Z0-9]{20}",
+        "[0-9]{2,}",
+        "[a-z_]{4,}",
+        "[0-9]+-[0-9]+"
+    ]);
+    let patterns = json!({ "redact": patterns });
+    let set = client.send("PATCH", "/settings", &patterns).await;
+    assert_eq!(set.status, 200, "{}", set.text());
+    let body = json!({"prompt": "go", "cwd": served.stage.project(), "name": "needs_you",
+        "env": {"DB_PASSWORD": "needs_you"}});
+    let begun = client.send("POST", "/sessions", &body).await;
+    assert_eq!(begun.status, 201, "{}", begun.text());
+    let id: SessionId = serde_json::from_value(begun.json()["did"]["session"].clone()).unwrap();
+    let open = served.stage.open_approvals(id, 1).await.remove(0);
+    let view = client.get(&format!("/sessions/{id}")).await.json();
+    assert_eq!(
+        (&view["id"], &view["state"], &view["name"]),
+        (&json!(id), &json!("needs_you"), &json!("[masked]"))
+    );
+    let listed = client.get("/approvals").await;
+    let asked = listed.json()["items"][0].clone();
+    assert_eq!(asked["asked"], open.asked, "{asked}");
+    assert_eq!(asked["digest"], open.digest.as_str());
+    assert!(!asked["input"].to_string().contains("needs_you"), "{asked}");
+    let path = format!("/approvals/{}/decision", asked["id"].as_str().unwrap());
+    let body = json!({"decision": "allow", "saw": asked["digest"]});
+    let decided = client.send("POST", &path, &body).await;
+    assert_eq!(decided.status, 200, "{}", decided.text());
+    assert_eq!(decided.json()["did"]["approvals"], json!([open.id]));
+    served.stage.until(id, "idle").await;
+    let told = client.get(&format!("/sessions/{id}/transcript")).await;
+    let told: countersign_api::control::Above<Value> = serde_json::from_slice(&told.body).unwrap();
+    let is_entry = |entry: &Value| entry["id"] != "[masked]" && entry["at"].is_u64();
+    assert!(told.items.iter().all(is_entry), "{:?}", told.items);
+    let all = json!(told.items).to_string();
+    assert!(
+        !all.contains("touch") && !all.contains("needs_you"),
+        "{all}"
+    );
+    let table = client.get("/decisions/export?format=csv").await.text();
+    assert!(table.contains(&open.id.to_string()), "{table}");
+    assert!(!table.contains("touch"), "{table}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -144,7 +144,9 @@ impl World {
                 exit: exit(i32::from(what)),
                 stderr: String::new(),
             }),
-            13 if self.next_message % 2 == 0 => self.give(Input::NeverBegan { generation }),
+            13 if self.next_message.is_multiple_of(2) => {
+                self.give(Input::NeverBegan { generation })
+            }
             13 => self.give(Input::Lost { generation }),
             14 => self.give(Input::SpawnFailed {
                 generation,
