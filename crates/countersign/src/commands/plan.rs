@@ -6,6 +6,7 @@ use countersign_api::control::{ApprovalView, Decide, Mode, PlanVersion};
 
 use crate::Outcome;
 use crate::remote::{self, Done, Failure, Reach, Remote, ask, decide, names, words};
+use crate::run;
 use crate::show::text;
 use crate::term::external;
 use crate::term::style::{Line, Tone};
@@ -36,8 +37,8 @@ pub(crate) struct Arguments {
     /// Compact the conversation before going on
     #[arg(long)]
     compact: bool,
-    /// The mode of the fresh conversation
-    #[arg(long, value_name = "MODE", requires = "clear_context")]
+    /// The mode of the fresh conversation: edits (without a word), ask or rules-only
+    #[arg(long, value_name = "MODE", requires = "clear_context", value_parser = mode)]
     mode: Option<Mode>,
     /// Show all versions of the plan instead
     #[arg(long, conflicts_with = "way")]
@@ -47,6 +48,21 @@ pub(crate) struct Arguments {
     yes: bool,
     #[command(flatten)]
     reach: Reach,
+}
+
+/// The words of `countersign mode`, but for those a plan cannot be carried out in.
+fn mode(text: &str) -> Result<Mode, String> {
+    match text.parse::<run::Mode>() {
+        Ok(run::Mode::Ask) => Ok(Mode::Ask),
+        Ok(run::Mode::Edits) => Ok(Mode::Edits),
+        Ok(run::Mode::RulesOnly) => Ok(Mode::RulesOnly),
+        Ok(run::Mode::HandsOff(_)) => Err(
+            "a plan is not approved into hands-off: choose edits, ask or rules-only, and say `countersign mode ID hands-off` of the session that goes on with it".to_owned(),
+        ),
+        Ok(run::Mode::Plan) | Err(_) => {
+            Err("a plan is carried out in one of the modes edits, ask, rules-only".to_owned())
+        }
+    }
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
@@ -201,4 +217,22 @@ fn version(version: &PlanVersion) -> Vec<Line> {
     }));
     lines.push(Line::new());
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mode_is_one_that_a_plan_can_be_carried_out_in() {
+        assert_eq!(mode("accept-edits"), Ok(Mode::Edits));
+        assert_eq!(mode("rules-only"), Ok(Mode::RulesOnly));
+        for word in ["hands-off", "hands-off=30m"] {
+            let why = mode(word).unwrap_err();
+            assert!(why.contains("not approved into hands-off"), "{word}: {why}");
+        }
+        for word in ["plan", "bypass", "x"] {
+            assert!(!mode(word).unwrap_err().contains("hands-off"), "{word}");
+        }
+    }
 }

@@ -1,9 +1,10 @@
 //! `countersign serve`, and `countersign` alone: the command line of the daemon.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::Parser as _;
+use clap::{Parser as _, ValueEnum as _};
+use countersign_client::options::{Cli, Surroundings};
 
 use crate::Outcome;
 use crate::serve::{self, Log, Transport};
@@ -55,7 +56,7 @@ pub(crate) struct Arguments {
     /// Print what a program needs to know as one JSON object: url, link, socket, data, agents
     #[arg(long)]
     json: bool,
-    /// Print a unit for systemd (or launchd on macOS) that runs this very program, and end
+    /// Print a unit for systemd (or launchd on macOS) that runs this very program with the other options, and end
     #[arg(long)]
     print_unit: bool,
 }
@@ -73,9 +74,81 @@ struct Alone {
     arguments: Arguments,
 }
 
+/// The options that were given, as they hold wherever a manager starts the program.
+fn given(arguments: &Arguments) -> anyhow::Result<Vec<String>> {
+    let absolute = |path: &PathBuf| -> anyhow::Result<String> {
+        let path = std::path::absolute(path)?;
+        path.into_os_string()
+            .into_string()
+            .map_err(|path| anyhow::anyhow!("{} is no UTF-8", path.display()))
+    };
+    let path = |path: &Option<PathBuf>| path.as_ref().map(absolute).transpose();
+    let listen = arguments.listen.to_string();
+    let log = arguments.log.to_possible_value();
+    let log = log.map(|value| value.get_name().to_owned());
+    let valued = [
+        ("--listen", Some(listen).filter(|listen| listen != USUAL)),
+        ("--data", path(&arguments.data)?),
+        ("--claude", arguments.claude.as_deref().map(from_anywhere)),
+        ("--cert", path(&arguments.cert)?),
+        ("--key", path(&arguments.key)?),
+        (
+            "--max-agents",
+            arguments.max_agents.map(|most| most.to_string()),
+        ),
+        ("--log", log.filter(|_| arguments.log != Log::Text)),
+    ];
+    let hosts = arguments.allow_hosts.iter();
+    let hosts = hosts.map(|host| ("--allow-host", Some(host.clone())));
+    let flags = [
+        ("--rehearsal", arguments.rehearsal),
+        ("--tls", arguments.tls),
+        ("--insecure-listen", arguments.insecure_listen),
+        ("--qr", arguments.qr),
+        ("--json", arguments.json),
+    ];
+    let valued = valued.into_iter().chain(hosts);
+    let valued = valued.filter_map(|(name, value)| Some([name.to_owned(), value?]));
+    let flags = flags.into_iter().filter(|(_, is_given)| *is_given);
+    Ok(valued
+        .flatten()
+        .chain(flags.map(|(name, _)| name.to_owned()))
+        .collect())
+}
+
+/// A command whose program is found from any folder and with any `PATH`. One that is not found stays as it is: a start says
+/// where it was looked for.
+fn from_anywhere(line: &str) -> String {
+    let line = line.trim();
+    let quote = line.chars().next().filter(|c| matches!(c, '\'' | '"'));
+    let (word, rest) = match quote {
+        Some(quote) => line[1..].split_once(quote).unwrap_or((line, "")),
+        None => line.split_at(line.find(char::is_whitespace).unwrap_or(line.len())),
+    };
+    let is_whole = rest.is_empty() || rest.starts_with(char::is_whitespace);
+    let found = match word.contains('/') {
+        true => std::path::absolute(word).ok(),
+        false => {
+            let found = Cli::Command(vec![word.into()]).locate(&Surroundings::of_this_process());
+            // A script's program is another one.
+            let found = found.ok().filter(|found| found.args.is_empty());
+            found.and_then(|found| std::path::absolute(found.program).ok())
+        }
+    };
+    let found = found.filter(|_| is_whole && !word.contains(['\'', '"', '\\']));
+    match found.as_deref().and_then(Path::to_str) {
+        Some(program) if program.contains('\'') => format!("\"{program}\"{rest}"),
+        Some(program) => match program.contains(char::is_whitespace) {
+            true => format!("'{program}'{rest}"),
+            false => format!("{program}{rest}"),
+        },
+        None => line.to_owned(),
+    }
+}
+
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     if arguments.print_unit {
-        return serve::unit::print();
+        return serve::unit::print(&given(&arguments)?);
     }
     let transport = match (arguments.cert, arguments.key) {
         (Some(cert), Some(key)) => Transport::Files { cert, key },
@@ -96,4 +169,62 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         log: arguments.log,
         json: arguments.json,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_gets_every_option_that_was_given() {
+        let words = |text: &str| {
+            let words = ["countersign"].into_iter().chain(text.split_whitespace());
+            given(&Alone::parse_from(words).arguments).unwrap()
+        };
+        assert_eq!(words("--print-unit --no-open"), [""; 0]);
+        let here = std::env::current_dir().unwrap();
+        let here = here.to_str().unwrap();
+        assert_eq!(
+            words(
+                "--print-unit --tls --data d --listen 0.0.0.0:1 --max-agents 3 --allow-host a --allow-host b --log json"
+            ),
+            [
+                "--listen",
+                "0.0.0.0:1",
+                "--data",
+                &format!("{here}/d"),
+                "--max-agents",
+                "3",
+                "--log",
+                "json",
+                "--allow-host",
+                "a",
+                "--allow-host",
+                "b",
+                "--tls",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_program_of_a_command_is_found_from_anywhere() {
+        let here = std::env::current_dir().unwrap();
+        let here = here.to_str().unwrap();
+        for (line, found) in [
+            ("/opt/claude", "/opt/claude".to_owned()),
+            (
+                "bin/claude --x 'a b'",
+                format!("{here}/bin/claude --x 'a b'"),
+            ),
+            ("'/a b/claude' -y", "'/a b/claude' -y".to_owned()),
+            (
+                "no-such-program-here -y",
+                "no-such-program-here -y".to_owned(),
+            ),
+            ("'open", "'open".to_owned()),
+        ] {
+            assert_eq!(from_anywhere(line), found);
+        }
+        assert!(from_anywhere("sh -c x").starts_with('/'));
+    }
 }

@@ -18,31 +18,63 @@ pub(crate) struct Arguments {
     /// Those in the trash instead
     #[arg(long)]
     trash: bool,
-    /// Only those in this state, such as `running` or `needs_you`; can be given more than once
+    /// Only those in this state, such as `running`, `asleep` or `needs_you`; can be given more than once
     #[arg(long, value_name = "STATE", value_parser = state)]
-    state: Vec<String>,
+    state: Vec<Wanted>,
     #[command(flatten)]
     reach: Reach,
 }
 
-fn state(text: &str) -> Result<String, String> {
-    let name = text.replace('-', "_");
-    match State::NAMES.contains(&name.as_str()) {
-        true => Ok(name),
-        false => Err(format!("choose one of {}", State::NAMES.join(", "))),
+/// A state that is looked for: its name in the API, and how it is printed where that tells more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Wanted {
+    name: String,
+    printed: Option<String>,
+}
+
+impl Wanted {
+    fn fits(&self, state: &State) -> bool {
+        let is_printed = |printed: &String| words::state(state).0 == *printed;
+        state.name() == self.name && self.printed.as_ref().is_none_or(is_printed)
+    }
+}
+
+/// A name of the API, or a word of the list.
+fn state(text: &str) -> Result<Wanted, String> {
+    // `needs you (2)`: how many do not matter.
+    let said = text.split(" (").next().unwrap_or_default().to_lowercase();
+    let name = said.replace(['-', ' '], "_");
+    let wanted = |name: &str, printed| Wanted {
+        name: name.to_owned(),
+        printed,
+    };
+    match said.as_str() {
+        _ if State::NAMES.contains(&name.as_str()) => Ok(wanted(&name, None)),
+        "asleep" => Ok(wanted("idle", Some(said))),
+        _ if words::PAUSES
+            .iter()
+            .any(|why| said == format!("paused: {why}")) =>
+        {
+            Ok(wanted("paused", Some(said)))
+        }
+        _ => Err(format!("choose one of {}, asleep", State::NAMES.join(", "))),
     }
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+    let wanted = arguments.state;
     let filter = SessionFilter {
-        states: arguments.state,
+        states: wanted.iter().map(|wanted| wanted.name.clone()).collect(),
         archived: arguments.all,
         trashed: arguments.trash,
         most: 1000,
         after: None,
     };
     remote::with(arguments.reach, |remote| async move {
-        let sessions = remote.client.all_sessions(filter).await?;
+        let mut sessions = remote.client.all_sessions(filter).await?;
+        sessions.retain(|view| {
+            wanted.is_empty() || wanted.iter().any(|wanted| wanted.fits(&view.state))
+        });
         let lines = table(&sessions, words::now(), remote.paper.width);
         remote.tell(&sessions, &lines)?;
         Ok::<_, Failure>(Outcome::Fine)
@@ -75,12 +107,44 @@ fn table(sessions: &[SessionView], now: u64, width: usize) -> Vec<Line> {
 
 #[cfg(test)]
 mod tests {
+    use countersign_api::control::session::Pause;
+
     use super::*;
 
     #[test]
     fn a_state_is_taken_as_it_is_spoken() {
-        assert_eq!(state("needs-you"), Ok("needs_you".to_owned()));
-        assert!(state("busy").unwrap_err().contains("running"));
+        let name = |text| state(text).map(|wanted| wanted.name);
+        assert_eq!(name("needs-you"), Ok("needs_you".to_owned()));
+        assert!(name("busy").unwrap_err().contains("running"));
+        assert!(name("paused: rain").is_err());
+    }
+
+    #[test]
+    fn every_word_of_the_list_finds_what_it_stands_for() {
+        let idle = |asleep| State::Idle {
+            asleep,
+            background: 0,
+        };
+        let budget = Pause::Budget {
+            spent: 1.0,
+            budget: 1.0,
+        };
+        let all = [
+            State::Queued,
+            State::NeedsYou { open: 2 },
+            idle(true),
+            State::Paused { why: Pause::Disk },
+            State::Paused { why: budget },
+            State::Unreachable,
+        ];
+        for one in &all {
+            let wanted = state(&words::state(one).0).unwrap();
+            let found: Vec<_> = all.iter().filter(|state| wanted.fits(state)).collect();
+            assert_eq!(found, [one], "{wanted:?}");
+        }
+        // The API's name is for those that sleep, too.
+        let idles = state("idle").unwrap();
+        assert!(idles.fits(&idle(true)) && idles.fits(&idle(false)));
     }
 
     #[test]

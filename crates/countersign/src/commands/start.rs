@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BASE", num_args = 0..=1, require_equals = true, default_missing_value = "HEAD")]
     worktree: Option<String>,
     /// Ask a person once it has cost so many US dollars
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = remote::budget, allow_negative_numbers = true)]
     budget: Option<f64>,
     /// A folder that counts as the working folder, too
     #[arg(long, value_name = "DIR")]

@@ -4,10 +4,11 @@ use std::io::Write as _;
 
 use clap::{Args, Subcommand};
 use countersign_api::{NewToken, Scope, TokenView};
+use countersign_server::auth::OWNER;
 
 use crate::Outcome;
 use crate::remote::rows::Rows;
-use crate::remote::{self, Failure, Long, Reach, moment, words};
+use crate::remote::{self, Failure, Long, Reach, Remote, decide, moment, words};
 use crate::term::style::Tone;
 
 /// What stands behind `token`.
@@ -46,6 +47,9 @@ pub(crate) struct List {
 pub(crate) struct Revoke {
     /// Its id or its name
     token: String,
+    /// Do not ask before the token `owner` ends, which login links are made with
+    #[arg(short, long)]
+    yes: bool,
     #[command(flatten)]
     reach: Reach,
 }
@@ -102,7 +106,7 @@ fn list(arguments: List) -> anyhow::Result<Outcome> {
                 (
                     token
                         .expires
-                        .map_or_else(none, |at| format!("in {}", words::age(now, at))),
+                        .map_or_else(none, |at| format!("in {}", words::ahead(now, at))),
                     Tone::Dim,
                 ),
                 (token.name.clone(), Tone::Plain),
@@ -114,15 +118,33 @@ fn list(arguments: List) -> anyhow::Result<Outcome> {
 }
 
 fn revoke(arguments: Revoke) -> anyhow::Result<Outcome> {
-    let Revoke { token: word, reach } = arguments;
+    let Revoke {
+        token: word,
+        yes,
+        reach,
+    } = arguments;
     remote::with(reach, |remote| async move {
         let tokens = remote.client.tokens().await?;
         let token = meant(&tokens, &word)?;
+        if token.name == OWNER {
+            warned(&remote, yes)?;
+        }
         remote.client.revoke_token(&token.id).await?;
         let words = format!("{} is good no more", token.name);
         remote.tell(token, &[crate::term::style::Line::plain(words)])?;
         Ok(Outcome::Fine)
     })
+}
+
+/// Whoever ends the owner's token shuts themselves out.
+fn warned(remote: &Remote, yes: bool) -> Result<(), Failure> {
+    if !yes && !remote.json {
+        let _ = writeln!(
+            std::io::stderr(),
+            "! `{OWNER}` is the token that login links are made with. Without it every page that came in by one is signed out, and there is no login link until the daemon is started again, which makes another."
+        );
+    }
+    decide::confirm(remote, "End it?", yes)
 }
 
 fn meant<'a>(tokens: &'a [TokenView], word: &str) -> Result<&'a TokenView, Failure> {

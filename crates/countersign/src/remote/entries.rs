@@ -1,8 +1,8 @@
 //! A transcript in the terminal, entry by entry.
 //!
-//! Owns how an entry looks, and which are shown when. What is still being written waits until it is done, except for calls
-//! that wait for a person, and what a person said. Invariants: an entry is shown once, a call that was asked about once more with its result; what
-//! an agent or a tool said begins two columns to the right.
+//! Owns how an entry looks, and which are shown when. What is still being written waits until it is done, and so does what a
+//! call gives back; the call itself is shown when it begins, and what a person said at once. Invariants: an entry is shown
+//! once, of a call that was shown before only what is new; what an agent or a tool said begins two columns to the right.
 
 use std::collections::BTreeMap;
 use std::mem::Discriminant;
@@ -26,9 +26,10 @@ const FOLD: usize = 6;
 /// So many entries are held, for changes of them.
 const KEPT: usize = 2_000;
 
-/// How an entry was shown last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How an entry was shown last. Later ones tell more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Shown {
+    Running,
     Asking,
     Whole,
 }
@@ -38,8 +39,8 @@ enum Shown {
 pub(crate) struct Reader {
     entries: Entries,
     shown: BTreeMap<EntryId, Shown>,
-    /// What kind of entry was shown last, and whether an empty line ended it.
-    last: Option<Discriminant<Body>>,
+    /// Which entry was shown last, of what kind, and whether an empty line ended it.
+    last: Option<(EntryId, Discriminant<Body>)>,
     is_gap: bool,
     width: usize,
     verbose: bool,
@@ -86,17 +87,24 @@ impl Reader {
             Life::Open if is_asking(entry) => Shown::Asking,
             // It is whole from the start; open it stays until its turn has ended.
             Life::Open if matches!(entry.body, Body::Prompt(_)) => Shown::Whole,
+            Life::Open if is_running(entry) => Shown::Running,
             Life::Open => return Vec::new(),
             _ => Shown::Whole,
         };
         let before = self.shown.get(&id).copied();
-        if before == Some(Shown::Whole) || before == Some(wanted) {
+        if before >= Some(wanted) {
             return Vec::new();
         }
         self.shown.insert(id, wanted);
-        let mut lines = entry_lines(entry, before.is_some(), self.width, self.verbose);
+        let kind = std::mem::discriminant(&entry.body);
+        let call = match before {
+            None => Call::New,
+            Some(_) if self.last == Some((id, kind)) => Call::Above,
+            Some(_) => Call::Before,
+        };
+        let mut lines = entry_lines(entry, call, self.width, self.verbose);
         let is_apart = matches!(entry.body, Body::Text(_) | Body::Tool(_));
-        let is_same = self.last == Some(std::mem::discriminant(&entry.body));
+        let is_same = self.last.is_some_and(|(_, last)| last == kind);
         if lines.is_empty() {
             return lines;
         }
@@ -104,7 +112,7 @@ impl Reader {
             lines.insert(0, Line::new());
         }
         self.is_gap = lines.last().is_some_and(|line| line.spans.is_empty());
-        self.last = Some(std::mem::discriminant(&entry.body));
+        self.last = Some((id, kind));
         lines
     }
 
@@ -126,8 +134,28 @@ fn is_asking(entry: &Entry) -> bool {
     }
 }
 
-/// One entry. `again`: its call was shown before, when it waited for a person.
-fn entry_lines(entry: &Entry, again: bool, width: usize, verbose: bool) -> Vec<Line> {
+/// A call whose result has not come. While its input is being written, nobody knows what it is.
+fn is_running(entry: &Entry) -> bool {
+    match &entry.body {
+        Body::Tool(tool) => {
+            matches!(tool.state, ToolState::Called | ToolState::Answered) && tool.result.is_none()
+        }
+        _ => false,
+    }
+}
+
+/// Where the call of an entry stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    /// It was not shown.
+    New,
+    /// It was shown last.
+    Above,
+    /// It was shown, and something else since.
+    Before,
+}
+
+fn entry_lines(entry: &Entry, call: Call, width: usize, verbose: bool) -> Vec<Line> {
     let depth = usize::from(entry.speaker.is_some());
     let room = gutter::room(width, depth);
     let lines = match &entry.body {
@@ -135,7 +163,7 @@ fn entry_lines(entry: &Entry, again: bool, width: usize, verbose: bool) -> Vec<L
         Body::Text(said) => text_lines(said, room),
         Body::Thinking(thought) if verbose => whole(&thought.text, Tone::Dim),
         Body::Thinking(_) => Vec::new(),
-        Body::Tool(tool) => tool_lines(tool, again),
+        Body::Tool(tool) => tool_lines(tool, entry.life, call),
         Body::Result(end) => end_lines(end),
         other => notices(other, verbose),
     };
@@ -191,15 +219,27 @@ fn cut(clip: &Clip) -> Line {
     ))
 }
 
-fn tool_lines(tool: &Tool, again: bool) -> Vec<Line> {
-    let mut lines = Vec::new();
-    if !again {
-        let input = tool.input.as_ref().map(|shown| &shown.json);
-        let input: Value = input
-            .and_then(|json| serde_json::from_str(json.as_str()).ok())
-            .unwrap_or_default();
-        let head = call::headline(&tool.name, &input, Path::new(""));
-        lines.push(head.after(gutter::CALL, Tone::Accent));
+fn headline(tool: &Tool) -> Line {
+    let input = tool.input.as_ref().map(|shown| &shown.json);
+    let input: Value = input
+        .and_then(|json| serde_json::from_str(json.as_str()).ok())
+        .unwrap_or_default();
+    call::headline(&tool.name, &input, Path::new(""))
+}
+
+fn tool_lines(tool: &Tool, life: Life, call: Call) -> Vec<Line> {
+    let is_running = life == Life::Open && tool.state != ToolState::Asking;
+    let mut lines = match call {
+        Call::New => vec![headline(tool).after(gutter::CALL, Tone::Accent)],
+        Call::Above => Vec::new(),
+        // Calls run beside each other: what came of one does not stand under another without its name.
+        Call::Before => vec![Line::of(headline(tool).text(), Tone::Dim).after("  of ", Tone::Dim)],
+    };
+    if is_running {
+        return lines
+            .into_iter()
+            .map(|line| line.add(" …", Tone::Dim))
+            .collect();
     }
     if tool.state == ToolState::Asking {
         let words = "waits for a decision: countersign inbox";
@@ -291,12 +331,25 @@ fn end_lines(end: &TurnEnd) -> Vec<Line> {
     lines.push(match (end.is_interrupted, end.is_success) {
         (true, _) => notice::warn(format!("interrupted after {took}, {cost}")),
         (false, true) => notice::note(format!("done in {took}, {cost}")),
-        (false, false) => notice::bad(format!(
-            "failed after {took}: {}",
-            text::one_row(&end.subtype, 60)
-        )),
+        (false, false) => notice::bad(match why(end) {
+            Some(why) => format!("failed after {took}: {why}"),
+            None => format!("failed after {took}"),
+        }),
     });
     lines
+}
+
+/// Why a turn failed, where the lines above do not say it. Its subtype may be `success` all the same.
+fn why(end: &TurnEnd) -> Option<String> {
+    let said = end.text.as_ref().map(|clip| text::one_row(&clip.text, 400));
+    let status = || Some(format!("the API answered {}", end.api_status?));
+    let subtype = || {
+        let says = end.errors.is_empty() && end.subtype != "success" && !end.subtype.is_empty();
+        says.then(|| text::one_row(&end.subtype, 60))
+    };
+    said.filter(|said| !said.is_empty())
+        .or_else(status)
+        .or_else(subtype)
 }
 
 /// What happens around a conversation.

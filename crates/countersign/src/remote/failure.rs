@@ -46,6 +46,9 @@ pub(crate) enum Failure {
     /// Nobody said yes.
     #[error("{0}")]
     NotSaid(String),
+    /// Not while it stands so.
+    #[error("{0}")]
+    NotNow(String),
     /// Something else went wrong on this side.
     #[error("{0}")]
     Other(String),
@@ -63,6 +66,7 @@ impl Failure {
             Self::Misused(_) => MISUSED,
             Self::NotFound(_) => NOT_FOUND,
             Self::NotSaid(_) => NOT_SAID,
+            Self::NotNow(_) => NOT_NOW,
             Self::Other(_) | Self::Output(_) => FAILED,
         }
     }
@@ -91,6 +95,7 @@ impl Failure {
             NOT_SAID => "not_said",
             NO_SERVER => "no_server",
             NOT_FOUND => "not_found",
+            NOT_NOW => "not_now",
             _ => "failed",
         }
     }
@@ -135,6 +140,7 @@ mod tests {
             (refused(Code::Invalid), 1),
             (Failure::NoDaemon { data: "d".into() }, 4),
             (Failure::NotSaid("n".into()), 3),
+            (Failure::NotNow("n".into()), 6),
         ] {
             assert_eq!(failure.code(), code, "{failure}");
         }

@@ -6,6 +6,7 @@
 
 pub(crate) mod answers;
 pub(crate) mod ask;
+mod budget;
 pub(crate) mod decide;
 pub(crate) mod entries;
 mod failure;
@@ -25,6 +26,7 @@ use countersign_api::client::Client;
 use countersign_api::control::Receipt;
 use serde::Serialize;
 
+pub(crate) use budget::budget;
 pub(crate) use failure::Failure;
 pub(crate) use long::{Long, moment};
 pub(crate) use reach::Reach;

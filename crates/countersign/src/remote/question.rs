@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use countersign_api::control::ApprovalView;
-use countersign_api::control::approval::{Asker, Kind, Life};
+use countersign_api::control::approval::{Asker, Kind, Life, Way};
 use serde_json::Value;
 
 use super::names::short;
@@ -180,15 +180,31 @@ fn name_of(word: &impl serde::Serialize) -> String {
     word.as_str().unwrap_or("?").replace('_', " ")
 }
 
+/// The ways on that its card offers; without a card, those that every plan has.
+fn plan_ways(view: &ApprovalView) -> Vec<Way> {
+    match &view.plan {
+        Some(card) => card.ways.iter().map(|offer| offer.way).collect(),
+        None => vec![Way::Manual, Way::KeepPlanning],
+    }
+}
+
+fn plan_option(way: Way) -> &'static str {
+    match way {
+        Way::ClearContext => "--clear-context",
+        Way::AcceptEdits => "--accept-edits",
+        Way::Manual => "--manual",
+        Way::KeepPlanning => "--keep-planning 'what shall be different'",
+    }
+}
+
 /// What can be typed.
 fn ways(view: &ApprovalView, now: u64) -> Vec<Line> {
     let id = short(view.id);
     let mut ways = match view.kind {
-        Kind::Plan => vec![
-            format!("countersign plan {id} --manual"),
-            format!("countersign plan {id} --accept-edits"),
-            format!("countersign plan {id} --keep-planning 'what shall be different'"),
-        ],
+        Kind::Plan => plan_ways(view)
+            .into_iter()
+            .map(|way| format!("countersign plan {id} {}", plan_option(way)))
+            .collect(),
         Kind::Questions | Kind::Elicitation | Kind::Dialog => vec![
             format!("countersign answer {id}"),
             format!("countersign deny {id}"),
@@ -213,7 +229,7 @@ fn ways(view: &ApprovalView, now: u64) -> Vec<Line> {
         })
         .collect();
     if let Some(at) = view.expires {
-        let words = format!("denied by itself in {}", words::age(now, at));
+        let words = format!("denied by itself in {}", words::ahead(now, at));
         lines.push(Line::of(words, Tone::Warn));
     }
     lines
@@ -293,6 +309,33 @@ mod tests {
             serde_json::from_value(json!({"kind": "unread", "says": "`x` runs code"})).unwrap();
         assert!(has(&view, "cannot be read: `x` runs code"));
         assert!(!headline(&view).text().contains("undone"));
+    }
+
+    #[test]
+    fn a_plan_names_the_ways_that_its_card_offers() {
+        let options = |ways: &[&str]| {
+            let mut view = asked("plan", "ExitPlanMode", json!({}));
+            let ways = ways
+                .iter()
+                .map(|way| json!({"way": way, "label": "l", "may_compact": false}));
+            let card = json!({
+                "text": null, "wishes": [], "ways": ways.collect::<Vec<_>>(), "context_percent": null,
+                "restarts": false, "edit_note": null,
+            });
+            view.plan = serde_json::from_value(card).unwrap();
+            view.offers.clear();
+            let rows = texts(&view);
+            let options = rows
+                .iter()
+                .filter_map(|row| row.strip_prefix("$ countersign plan 9g5fav "));
+            options.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let keep = "--keep-planning 'what shall be different'";
+        assert_eq!(options(&["manual", "keep-planning"]), ["--manual", keep]);
+        assert_eq!(
+            options(&["clear-context", "accept-edits", "manual", "keep-planning"]),
+            ["--clear-context", "--accept-edits", "--manual", keep]
+        );
     }
 
     #[test]

@@ -35,6 +35,9 @@ pub(crate) fn state(state: &State) -> (String, Tone) {
     }
 }
 
+/// Every word of [`pause`].
+pub(crate) const PAUSES: [&str; 4] = ["limit", "disk", "budget", "waits"];
+
 fn pause(why: &Pause) -> &'static str {
     match why {
         Pause::UsageLimit { .. } => "limit",
@@ -47,12 +50,12 @@ fn pause(why: &Pause) -> &'static str {
 /// A mode, with its end where it has one.
 pub(crate) fn mode(mode: Mode, now: u64) -> String {
     match mode {
-        Mode::HandsOff { until } => format!("hands-off for {}", age(now, until)),
+        Mode::HandsOff { until } => format!("hands-off for {}", ahead(now, until)),
         mode => mode.name().to_owned(),
     }
 }
 
-/// `12s`, `5m`, `3h`, `2d`: how far two moments are apart.
+/// `12s`, `5m`, `3h`, `2d`: how long ago a moment was, in whole ones.
 pub(crate) fn age(from: u64, to: u64) -> String {
     let seconds = Duration::from_micros(to.saturating_sub(from)).as_secs();
     match seconds {
@@ -60,6 +63,24 @@ pub(crate) fn age(from: u64, to: u64) -> String {
         60..3_600 => format!("{}m", seconds / 60),
         3_600..86_400 => format!("{}h", seconds / 3_600),
         _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// `12s`, `5m`, `1h 30m`, `30d`: how long it is until a moment, to the nearest. What was said just now is told as it was
+/// said, though some of it has passed.
+pub(crate) fn ahead(now: u64, at: u64) -> String {
+    let seconds = at.saturating_sub(now).div_ceil(1_000_000);
+    let nearest = |unit: u64| (seconds + unit / 2) / unit;
+    let both = |whole: u64, large: &str, part: u64, small: &str| match part {
+        0 => format!("{whole}{large}"),
+        part => format!("{whole}{large} {part}{small}"),
+    };
+    let (minutes, hours) = (nearest(60), nearest(3_600));
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        _ if minutes < 60 => format!("{minutes}m"),
+        _ if minutes < 24 * 60 => both(minutes / 60, "h", minutes % 60, "m"),
+        _ => both(hours / 24, "d", hours % 24, "h"),
     }
 }
 
@@ -107,6 +128,23 @@ mod tests {
         }
         // A clock that was set back.
         assert_eq!(age(9, 5), "0s");
+    }
+
+    #[test]
+    fn what_lies_ahead_is_told_as_it_was_said_a_moment_before() {
+        let told = |seconds: u64| ahead(3, seconds * 1_000_000);
+        for (seconds, words) in [
+            (0, "0s"),
+            (59, "59s"),
+            (7_200, "2h"),
+            (5_400, "1h 30m"),
+            (30 * 86_400, "30d"),
+            (30 * 86_400 - 60, "30d"),
+            (86_399, "1d"),
+            (90_000, "1d 1h"),
+        ] {
+            assert_eq!(told(seconds), words, "{seconds}");
+        }
     }
 
     #[test]

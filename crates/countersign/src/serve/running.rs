@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use countersign_api::client::Client;
-use countersign_api::{Code, LoginLink, NewLink};
+use countersign_api::{Code, LoginLink, NewLink, Problem};
 use countersign_host::Folders;
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +90,12 @@ pub(super) async fn tell(folders: &Folders, wanted: &Wanted) -> anyhow::Result<O
     Ok(Outcome::Fine)
 }
 
+/// Whether waiting helps: it takes up what an earlier one left, and says when to ask again. A no that says nothing of a time
+/// stays one.
+fn changes(problem: &Problem) -> bool {
+    problem.code == Code::Unavailable && problem.retry_ms.is_some()
+}
+
 async fn fresh_link(folders: &Folders) -> anyhow::Result<(Running, LoginLink)> {
     let client = Client::at_socket(socket(folders)).named("terminal");
     loop {
@@ -99,15 +105,23 @@ async fn fresh_link(folders: &Folders) -> anyhow::Result<(Running, LoginLink)> {
                     std::fs::read(file(folders)).context("it has not said where it listens")?;
                 return Ok((serde_json::from_slice(&said)?, link));
             }
-            // It takes up what an earlier one left.
-            Err(error)
-                if error
-                    .problem()
-                    .is_some_and(|it| it.code == Code::Unavailable) =>
-            {
+            Err(error) if error.problem().is_some_and(changes) => {
                 tokio::time::sleep(AGAIN).await;
             }
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_waits_for_what_waiting_changes() {
+        let no = Problem::new(Code::Unavailable, "what lets people in cannot be stored");
+        assert!(!changes(&no));
+        assert!(changes(&no.retry_after_ms(1_000)));
+        assert!(!changes(&Problem::new(Code::NotAllowed, "no")));
     }
 }

@@ -73,6 +73,24 @@ fn the_unit_is_one_that_systemd_understands() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn the_unit_starts_with_the_options_that_were_given() {
+    let stage = Stage::new();
+    let words = "serve --print-unit --listen 127.0.0.1:4 --claude ./claude --tls --max-agents 3";
+    let words: Vec<&str> = words.split(' ').chain(["--data", "my data"]).collect();
+    let ran = stage.command(&words).output().unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    let text = String::from_utf8(ran.stdout).unwrap();
+    let line = text.lines().find(|line| line.starts_with("ExecStart="));
+    let project = stage.project();
+    let project = project.to_str().unwrap();
+    let options = format!(
+        " serve --no-open --listen 127.0.0.1:4 --data \"{project}/my data\" --claude {project}/claude --max-agents 3 --tls"
+    );
+    assert!(line.is_some_and(|line| line.ends_with(&options)), "{text}");
+}
+
 /// The names and values of a property list, with every tag closed in its order.
 fn properties(text: &str) -> Vec<(String, String)> {
     let body = text.split_once("<dict>").unwrap().1;

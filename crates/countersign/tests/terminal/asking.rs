@@ -223,6 +223,22 @@ fn a_plan_is_sent_back_and_then_approved() {
         shown.contains("│ 1. Write a page") && shown.contains("--keep-planning"),
         "{shown}"
     );
+    for way in ["--clear-context", "--accept-edits", "--manual"] {
+        assert!(
+            shown.contains(&format!("{} {way}", end(id(&first)))),
+            "{shown}"
+        );
+    }
+    let hands_off = [
+        "plan",
+        id(&first),
+        "--clear-context",
+        "--mode",
+        "hands-off=30m",
+    ];
+    let ran = stage.run(&hands_off);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.err.contains("not approved into hands-off"), "{ran:?}");
     stage.ok(&["plan", id(&first), "--keep-planning", "shorter"]);
     let second = plan("shorter page");
     let versions = stage.json(&["plan", id(&second), "--versions"]);

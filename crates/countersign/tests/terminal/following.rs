@@ -28,6 +28,31 @@ fn a_transcript_goes_on_as_it_happens_and_ends_with_ctrl_c() {
 }
 
 #[test]
+fn a_call_is_shown_while_it_runs_and_not_again_when_it_ends() {
+    let stage = Stage::playing("turn always\n  tool Bash {\"command\":\"sh wait.sh\"}\n");
+    let wait = "until test -e gate; do sleep 0.02; done; echo it is open\n";
+    std::fs::write(stage.project().join("wait.sh"), wait).unwrap();
+    let receipt = stage.json(&["start", "go", "--mode", "hands-off"]);
+    let session = receipt["did"]["session"].as_str().unwrap();
+    let mut log = stage.going(&["logs", "-f", session]);
+    log.until("● Bash  sh wait.sh");
+    let shown = stage.until_said(session, "● Bash  sh wait.sh …");
+    assert_eq!(shown.matches("sh wait.sh").count(), 1, "{shown}");
+    std::fs::write(stage.project().join("gate"), "").unwrap();
+    // Every line that follows, up to what came of it.
+    let last = loop {
+        let line = log.until("");
+        assert!(!line.contains("sh wait.sh"), "{line}");
+        if line.contains("it is open") {
+            break line;
+        }
+    };
+    assert_eq!(last, "  └ it is open");
+    let shown = stage.until_said(session, "it is open");
+    assert!(!shown.contains("sh wait.sh …"), "{shown}");
+}
+
+#[test]
 fn records_are_told_as_they_stand_in_the_journal() {
     let stage = Stage::playing("turn always\n  stream \"Hello.\"\n");
     let session = stage.start("one");

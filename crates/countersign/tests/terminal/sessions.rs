@@ -87,3 +87,50 @@ fn the_document_of_the_api_needs_no_daemon() {
         document["paths"]
     );
 }
+
+#[test]
+fn a_session_over_its_budget_goes_on_when_it_is_raised() {
+    let stage = Stage::playing(
+        "turn always\n  usage input=1000 output=100 cost=0.5\n  stream \"Done with ${prompt}.\"\n",
+    );
+    for amount in ["nan", "inf", "1e400", "0", "-1"] {
+        let ran = stage.run(&["start", "one", "--budget", amount]);
+        assert_eq!(ran.code, Some(2), "{amount} {ran:?}");
+        assert!(ran.err.contains("above 0"), "{amount} {ran:?}");
+    }
+    let receipt = stage.json(&["start", "one", "--budget", "0.4"]);
+    let id = receipt["did"]["session"].as_str().unwrap();
+    super::stage::until("it has cost too much", || {
+        let list = stage.ok(&["sessions", "--state", "paused: budget"]);
+        match list.contains(&end(id)) {
+            true => Ok(()),
+            false => Err(list),
+        }
+    });
+    for words in [
+        &["resume", id][..],
+        &["resume", id, "two"],
+        &["resume", id, "--budget", "0.45"],
+    ] {
+        let ran = stage.run(words);
+        assert_eq!(ran.code, Some(6), "{words:?} {ran:?}");
+        assert!(ran.err.contains("--budget USD"), "{words:?} {ran:?}");
+    }
+    let said = stage.ok(&["resume", id, "two", "--budget", "5"]);
+    assert!(said.contains("resumed, up to $5.00"), "{said}");
+    stage.until_said(id, "Done with two.");
+    let shown = stage.until_state(id, "idle");
+    assert_eq!(shown["session"]["budget_usd"], 5.0, "{shown:#}");
+}
+
+#[test]
+fn those_that_sleep_are_found_by_the_word_of_the_list() {
+    let stage = Stage::playing(HELLO);
+    let id = stage.start("Say hello.");
+    stage.until_state(&id, "idle");
+    // It is awake.
+    let asleep = stage.json(&["sessions", "--state", "asleep"]);
+    assert_eq!(asleep, serde_json::json!([]));
+    let both = stage.json(&["sessions", "--state", "asleep", "--state", "idle"]);
+    assert_eq!(both[0]["id"], id.as_str());
+}

@@ -83,3 +83,33 @@ fn a_token_may_come_from_the_environment() {
         .unwrap();
     assert!(out.status.success(), "{out:?}");
 }
+
+#[test]
+fn the_owners_token_ends_after_a_yes_and_a_second_start_says_why_there_is_no_link() {
+    let stage = Stage::playing(HELLO);
+    let ran = stage.run(&["token", "revoke", "owner"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(
+        ran.err.contains("login link") && ran.err.contains("--yes"),
+        "{ran:?}"
+    );
+    stage.ok(&["token", "revoke", "owner", "--yes"]);
+    let ran = stage.run(&["serve", "--no-open"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.err.contains("it gives no login link"), "{ran:?}");
+    // What the daemon said, and not that it said nothing.
+    assert!(!ran.err.contains("20 seconds"), "{ran:?}");
+}
+
+#[test]
+fn a_time_is_told_as_it_was_given() {
+    let stage = Stage::playing(HELLO);
+    stage.ok(&["token", "create", "laptop", "--for", "30d"]);
+    let list = stage.ok(&["token", "list"]);
+    assert!(list.contains("in 30d"), "{list}");
+    let session = stage.start("go");
+    // Hands-off is for an agent that runs.
+    stage.question();
+    let said = stage.ok(&["mode", &session, "hands-off", "--for", "2h"]);
+    assert!(said.contains("hands-off for 2h"), "{said}");
+}

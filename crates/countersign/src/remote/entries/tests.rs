@@ -56,6 +56,72 @@ fn a_call_that_waits_for_a_person_is_shown_at_once_and_its_result_later() {
 }
 
 #[test]
+fn a_call_that_runs_is_shown_when_it_begins_and_what_came_of_it_when_it_ends() {
+    let mut reader = Reader::new(80, false);
+    assert_eq!(reader.take(vec![call("writing", "open", None)]), []);
+    let lines = texts(&reader.take(vec![call("called", "open", None)]));
+    assert_eq!(lines, ["● Bash  make …"]);
+    assert_eq!(reader.take(vec![call("called", "open", None)]), []);
+    let lines = texts(&reader.take(vec![call("asking", "open", None)]));
+    assert!(
+        lines.len() == 1 && lines[0].contains("countersign inbox"),
+        "{lines:?}"
+    );
+    assert_eq!(reader.take(vec![call("answered", "open", None)]), []);
+    let lines = texts(&reader.take(vec![call("ran", "final", Some("ok"))]));
+    assert_eq!(lines, ["  └ ok"]);
+    assert_eq!(reader.take(vec![call("ran", "final", Some("ok"))]), []);
+}
+
+#[test]
+fn what_came_of_a_call_names_it_where_something_else_was_shown_since() {
+    let mut reader = Reader::new(80, false);
+    reader.take(vec![
+        call("called", "open", None),
+        said("1-6", "final", "Meanwhile."),
+    ]);
+    let lines = texts(&reader.take(vec![call("ran", "final", Some("ok"))]));
+    assert_eq!(lines, ["  of Bash  make", "  └ ok"]);
+}
+
+/// The last line about a turn that failed.
+fn failed(more: &Value) -> Vec<String> {
+    let mut is = json!({
+        "subtype": "success", "is_success": false, "steps": 1, "duration_ms": 0, "api_ms": 0,
+        "cost_usd": 0.0, "total_usd": 0.0, "tokens": {"input": 0, "output": 0, "cache_read": 0, "cache_write": 0},
+    });
+    for (name, value) in more.as_object().unwrap() {
+        is[name] = value.clone();
+    }
+    texts(&Reader::new(80, false).take(vec![entry("1-9", "final", "result", &is)]))
+}
+
+#[test]
+fn a_turn_that_failed_says_why_and_never_success() {
+    for (more, told) in [
+        (json!({}), vec!["! failed after 0.0 s"]),
+        (
+            json!({"text": clip("API Error: 529\noverloaded")}),
+            vec!["! failed after 0.0 s: API Error: 529 overloaded"],
+        ),
+        (
+            json!({"api_status": 401}),
+            vec!["! failed after 0.0 s: the API answered 401"],
+        ),
+        (
+            json!({"subtype": "error_max_turns"}),
+            vec!["! failed after 0.0 s: error_max_turns"],
+        ),
+        (
+            json!({"subtype": "error_during_execution", "errors": ["no room"]}),
+            vec!["! no room", "! failed after 0.0 s"],
+        ),
+    ] {
+        assert_eq!(failed(&more), told);
+    }
+}
+
+#[test]
 fn what_a_person_said_stands_before_what_came_of_it() {
     let mut reader = Reader::new(80, false);
     let is = json!({"text": clip("go"), "origin": "host", "state": "started"});
