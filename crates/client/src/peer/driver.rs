@@ -213,6 +213,12 @@ impl<'a> Driver<'a> {
                         tap(Direction::Out, &batch.bytes()[start..end]);
                     }
                     let place = batch.route(start, end);
+                    if place.kind() == Kind::ControlRequest && batch.len() > 0 {
+                        // Who takes a question finds what was said before it, on whichever thread.
+                        let rest = batch.rest();
+                        self.hand_over(batch);
+                        batch = rest;
+                    }
                     let position = self.position + batch.len() as u64;
                     if place.kind() == Kind::StreamEvent
                         || self.consider(batch.at(&place), position) == Fate::Event

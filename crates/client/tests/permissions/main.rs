@@ -2,15 +2,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::Arc;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
 
 use countersign_client::wire::Json;
 use countersign_client::wire::permission::{PermissionUpdate, RuleBehavior, RuleDestination};
 use countersign_client::wire::vocab::PermissionMode;
 use countersign_client::{
-    AllowAll, AllowTools, Claude, Decision, DenyAll, Notice, PermissionQuestion, PermissionRequest,
-    Question, Rule, Session, Update, Withdrawn,
+    AllowAll, AllowTools, Claude, Decision, DenyAll, Events, Notice, PermissionQuestion,
+    PermissionRequest, Question, Rule, Session, Update, Withdrawn,
 };
 use serde_json::{Value, json};
 
@@ -60,6 +62,54 @@ async fn a_closure_decides_and_its_answer_is_the_portable_form() {
         far.reply("b").await,
         json!({"behavior": "deny", "message": "no Bash"})
     );
+}
+
+/// Looks at the events in the very moment somebody is woken for a question.
+struct Looks {
+    events: Mutex<Events>,
+    found: Mutex<Option<bool>>,
+}
+
+impl Wake for Looks {
+    fn wake(self: Arc<Self>) {
+        let mut found = self.found.lock().unwrap();
+        found.get_or_insert_with(|| self.events.lock().unwrap().try_next().is_some());
+    }
+}
+
+#[tokio::test]
+async fn what_was_said_before_a_question_is_there_when_it_is_asked() {
+    let (session, mut far, _) = greeted(Claude::new().questions(), "2.1.325").await;
+    let Session {
+        handle: _handle,
+        mut events,
+        mut questions,
+        ..
+    } = session;
+    while events.try_next().is_some() {}
+    let looks = Arc::new(Looks {
+        events: Mutex::new(events),
+        found: Mutex::default(),
+    });
+    let waker = Waker::from(Arc::clone(&looks));
+    {
+        let mut asked = pin!(questions.next());
+        let polled = asked.as_mut().poll(&mut Context::from_waker(&waker));
+        assert!(polled.is_pending());
+        // Nobody reads in between: both come with one read.
+        far.say(&json!({"type": "assistant", "session_id": "s", "uuid": "u", "parent_tool_use_id": null, "message": {
+            "id": "m", "type": "message", "role": "assistant", "model": "x", "usage": {}, "content": [
+                {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "true"}}]}}))
+            .await;
+        far.ask_tool("q", "Bash", json!({"command": "true"})).await;
+        soon(async {
+            while looks.found.lock().unwrap().is_none() {
+                tokio::task::yield_now().await;
+            }
+        })
+        .await;
+    }
+    assert_eq!(*looks.found.lock().unwrap(), Some(true));
 }
 
 #[tokio::test]
