@@ -41,10 +41,7 @@ async fn a_post_is_signed_and_says_what_happened() {
         body["session"],
         json!({"id": id, "name": "session 3", "state": "failed", "reason": "because", "cost_usd": 0.25})
     );
-    assert_eq!(
-        body["link"],
-        format!("https://cs.example.com/sessions/{id}")
-    );
+    assert_eq!(body["link"], format!("https://cs.example.com/s/{id}"));
     assert!(!body.to_string().contains("the whole of stderr"));
     let mut changed = one.clone();
     changed.body[5] ^= 1;
@@ -106,7 +103,7 @@ async fn a_chat_gets_one_line_and_its_header() {
     let event = finished(1, 5);
     stage.notifier.tell(&event);
     let id = event.session.unwrap().id;
-    let text = format!("session 1 has finished https://cs.example.com/sessions/{id}");
+    let text = format!("session 1 has finished https://cs.example.com/s/{id}");
     let mut bodies: Vec<_> = server
         .wait_for(2)
         .await

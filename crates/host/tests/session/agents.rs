@@ -4,7 +4,7 @@ use countersign_host::control::State;
 use countersign_host::session::Begin;
 use countersign_host::session::Input::{
     Admitted, Attached, CaughtUp, Children, ForceEnd, Gone, HostBegan, Interrupt, Lost, MakeRoom,
-    NeverBegan, Restart, Resume, SpawnFailed, Stop, Unreachable,
+    Restart, Resume, SpawnFailed, Stop, Unreachable,
 };
 use countersign_journal::KeeperEvent;
 use serde_json::json;
@@ -237,67 +237,6 @@ fn lost_in_a_running_turn_is_cut_off_and_lost_while_idle_sleeps() {
     stage.play([(K(lost), "failed", &["give up room"])]);
     assert!(stage.core.is_cut_off());
     assert_eq!(stage.core.open_questions(), 0);
-}
-
-#[test]
-fn a_start_that_is_lost_is_made_again_but_not_for_ever() {
-    let mut stage = Stage::new();
-    stage.play([
-        (I(queue(&[1])), "queued", &["ask for room"]),
-        (I(Admitted), "starting", &["spawn 1 New"]),
-        (I(HostBegan), "starting", &[]),
-        (I(Lost { generation: 1 }), "idle", &["give up room"]),
-        (I(CaughtUp), "queued", &["ask for room"]),
-        (I(Admitted), "starting", &["spawn 2 NewSameId"]),
-        (
-            I(Lost { generation: 2 }),
-            "queued",
-            &["give up room", "ask for room"],
-        ),
-        (I(Admitted), "starting", &["spawn 3 NewSameId"]),
-        (I(Lost { generation: 3 }), "failed", &["give up room"]),
-        (I(Resume), "queued", &["ask for room"]),
-    ]);
-}
-
-#[test]
-fn a_host_that_ends_while_it_starts_an_agent_is_not_held_against_the_agent() {
-    let mut stage = Stage::new();
-    stage.play([
-        (I(queue(&[1])), "queued", &["ask for room"]),
-        (I(Admitted), "starting", &["spawn 1 New"]),
-    ]);
-    for generation in 1..=11 {
-        stage.play([(I(HostBegan), "starting", &[])]);
-        stage.play([(I(NeverBegan { generation }), "idle", &["give up room"])]);
-        stage.play([(I(CaughtUp), "queued", &["ask for room"])]);
-        stage.give(Admitted);
-        let next = (stage.state(), stage.core.generation());
-        assert_eq!(next, ("starting", generation + 1));
-    }
-    // Should it be the start that ends the host, the others are not to be without one for ever.
-    stage.play([
-        (I(HostBegan), "starting", &[]),
-        (
-            I(NeverBegan { generation: 12 }),
-            "failed",
-            &["give up room"],
-        ),
-    ]);
-    let reason = stage.core.reason();
-    assert!(reason.contains("the daemon ended"), "{reason}");
-    stage.play([
-        (I(CaughtUp), "failed", &[]),
-        (I(Resume), "queued", &["ask for room"]),
-        (I(Admitted), "starting", &["spawn 13 NewSameId"]),
-        (I(HostBegan), "starting", &[]),
-        (
-            I(NeverBegan { generation: 13 }),
-            "failed",
-            &["give up room"],
-        ),
-        (I(CaughtUp), "queued", &["ask for room"]),
-    ]);
 }
 
 #[test]

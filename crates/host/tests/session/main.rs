@@ -16,3 +16,4 @@ mod reading;
 mod recordings;
 mod results;
 mod stage;
+mod starts;
