@@ -1,8 +1,8 @@
 //! What a host does for its data folder beside the sessions: journals sealed and made small, what is old forgotten.
 //!
 //! Owns the key that seals are signed with, and the rounds: a session is tended when its agent has ended, all of them when
-//! the host begins and every hour. One at a time, beside everything else. Invariants: only what the disk has is signed; the
-//! segment that a keeper may write is never touched; a round may be stopped anywhere and run again.
+//! the host begins and every hour. One at a time, beside everything else. Invariants: only what the disk has, and is as it was
+//! marked, is signed; the segment that a keeper may write is never touched; a round may be stopped anywhere and run again.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use countersign_journal::seal::{self, KeyError, SealError, SigningKey};
-use countersign_journal::{CompressError, Cursor, ReadError, compress_closed, heads};
+use countersign_journal::{CompressError, Heads, ReadError, compress_closed, heads};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
@@ -150,8 +150,11 @@ fn tend(folders: &Folders, session: SessionId) -> Result<(), CareError> {
 }
 
 fn seal_heads(folders: &Folders, session: SessionId, dir: &Path) -> Result<(), CareError> {
-    let last = seal::read(dir)?.last().map(seal::Seal::cursor);
-    let heads = heads(dir, last.unwrap_or(Cursor::START))?;
+    let seals = seal::read(dir)?;
+    let Heads { heads, fault } = heads(dir, seals.last())?;
+    if let Some(fault) = fault {
+        tracing::warn!(%session, %fault, "a journal is not as it was written: nothing behind that is signed");
+    }
     if heads.is_empty() {
         return Ok(());
     }

@@ -1,13 +1,23 @@
-//! The running hash over a segment.
+//! The running hash over a segment, and how those of segments are joined: for whoever reads. A writer has no part in it.
 //!
 //! Owns how bytes reach the hash: in aligned blocks, which is the only way in which it runs at its full speed; a rest
 //! waits for more. Invariant: the hash is that of all bytes given, however they were cut.
 
+use blake3::Hash;
+
 /// Fills the widest registers: sixteen chunks of the hash side by side.
 const BLOCK: usize = 16 << 10;
 
-/// So much is hashed in one go at most: it stays in the processor's cache from whoever sees it before.
-const STRIDE: usize = 8 * BLOCK;
+/// What stands before the first segment.
+pub(crate) const NOTHING: Hash = Hash::from_bytes([0; 32]);
+
+/// Over a segment, or a part of it from its beginning, and all segments before it.
+pub(crate) fn join(before: &Hash, segment: &Hash) -> Hash {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(before.as_bytes());
+    hasher.update(segment.as_bytes());
+    hasher.finalize()
+}
 
 /// A hash that goes on.
 #[derive(Debug, Default, Clone)]
@@ -19,15 +29,9 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    pub(crate) fn update(&mut self, bytes: &[u8]) {
-        self.update_seen(bytes, |_| ());
-    }
-
-    /// Lets `see` have each piece right before it is hashed, so that it comes from memory once for both.
-    pub(crate) fn update_seen(&mut self, mut bytes: &[u8], mut see: impl FnMut(&[u8])) {
+    pub(crate) fn update(&mut self, mut bytes: &[u8]) {
         if !self.rest.is_empty() {
             let (piece, behind) = bytes.split_at(bytes.len().min(BLOCK - self.rest.len()));
-            see(piece);
             self.keep(piece);
             bytes = behind;
             if self.rest.len() < BLOCK {
@@ -36,18 +40,10 @@ impl Chain {
             self.hasher.update(&self.rest);
             self.rest.clear();
         }
-        while bytes.len() >= BLOCK {
-            // Up to the next multiple of a stride, from where the hash has no halves to join.
-            let most = STRIDE - (self.hasher.count() % STRIDE as u64) as usize;
-            let whole = bytes.len() - bytes.len() % BLOCK;
-            let (piece, behind) = bytes.split_at(whole.min(most));
-            see(piece);
-            self.hasher.update(piece);
-            bytes = behind;
-        }
-        if !bytes.is_empty() {
-            see(bytes);
-            self.keep(bytes);
+        let (whole, behind) = bytes.split_at(bytes.len() - bytes.len() % BLOCK);
+        self.hasher.update(whole);
+        if !behind.is_empty() {
+            self.keep(behind);
         }
     }
 
@@ -57,13 +53,8 @@ impl Chain {
         self.rest.extend_from_slice(bytes);
     }
 
-    /// Gives back the memory that the rest does not need.
-    pub(crate) fn shrink(&mut self) {
-        self.rest.shrink_to_fit();
-    }
-
     /// Over everything so far, and these bytes.
-    pub(crate) fn hash_with<'a>(&self, more: impl Iterator<Item = &'a [u8]>) -> blake3::Hash {
+    pub(crate) fn hash_with<'a>(&self, more: impl Iterator<Item = &'a [u8]>) -> Hash {
         let mut hasher = self.hasher.clone();
         hasher.update(&self.rest);
         for bytes in more {
@@ -73,7 +64,7 @@ impl Chain {
     }
 
     /// Over everything so far.
-    pub(crate) fn hash(&self) -> blake3::Hash {
+    pub(crate) fn hash(&self) -> Hash {
         self.hash_with(std::iter::empty())
     }
 }
@@ -89,13 +80,12 @@ mod tests {
             let mut chain = Chain::default();
             let mut seen = Vec::new();
             for (number, piece) in bytes.chunks(piece).enumerate() {
-                chain.update_seen(piece, |bytes| seen.extend_from_slice(bytes));
+                chain.update(piece);
+                seen.extend_from_slice(piece);
                 if number < 100 && number % 20 == 0 {
                     assert_eq!(chain.hash(), blake3::hash(&seen));
-                    chain.shrink();
                 }
             }
-            assert_eq!(seen, bytes, "{piece}");
             assert_eq!(chain.hash(), blake3::hash(&bytes), "{piece}");
             let more = chain.hash_with([&b"on"[..], b"e"].into_iter());
             assert_eq!(more, blake3::hash(&[&bytes[..], b"one"].concat()));

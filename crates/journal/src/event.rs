@@ -140,14 +140,18 @@ pub enum KeeperEvent {
         #[serde(default)]
         killed: Vec<ProcessName>,
     },
-    /// The state of the chain before this record.
+    /// What stands before this record.
     Head {
-        /// BLAKE3 of this segment up to here, as hex.
-        hash: String,
-        /// A CRC-32 of each record line from the last head of this segment on, that head included, or from the first record
-        /// on; eight hex digits each, without the newline.
+        /// BLAKE3 of this segment up to here, as hex: in version 1 of the format.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hash: Option<String>,
+        /// A CRC-32 of each line from the last head of this segment on, that head included, or from its first line on (in
+        /// version 1 from its first record on); eight hex digits each, without the newline.
         #[serde(default)]
         marks: String,
+        /// A CRC-32 of the text of the marks, as hex, by which a changed mark is told from a changed record. Not in version 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sum: Option<String>,
     },
     /// Told by another build.
     #[serde(other)]

@@ -1,12 +1,16 @@
-//! The first line of a segment: whose it is, which generation, where it stands in the chain.
+//! The first line of a segment: whose it is, which generation, what stood before it.
 //!
-//! Owns the text of the header and the version of the format. Knows no files. Invariant: a header is read back as it
+//! Owns the text of the header and the versions of the format. Knows no files. Invariant: a header is read back as it
 //! was written, and one of a version that this build does not know is named, not guessed at.
+
+use std::fmt;
 
 use blake3::Hash;
 
+use crate::marks;
+
 /// The version of the format that this build writes. It reads every one up to it.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const MAGIC: &str = "#countersign-journal";
 
@@ -20,8 +24,56 @@ pub(crate) struct Header {
     pub(crate) generation: u32,
     /// The number of its first record, whether it is there yet or not.
     pub(crate) first_seq: u64,
-    /// Over the whole segment before this one; zeros for the first.
-    pub(crate) previous: Hash,
+    /// The segment before this one.
+    pub(crate) previous: Previous,
+}
+
+/// By what a header knows the segment before it; zeros where there is none. Each version has its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Previous {
+    /// Version 1: over all of its bytes.
+    Hash(Hash),
+    /// Version 2: over the marks from its last head on ([`crate::marks::of_marks`]).
+    Mark(u32),
+}
+
+impl Previous {
+    /// Nothing stands before it.
+    pub(crate) const NONE: Self = Self::Mark(0);
+
+    pub(crate) fn is_none(self) -> bool {
+        match self {
+            Self::Hash(hash) => hash == Hash::from_bytes([0; 32]),
+            Self::Mark(mark) => mark == 0,
+        }
+    }
+
+    /// The version of the format that says it like this.
+    pub(crate) fn version(self) -> u32 {
+        match self {
+            Self::Hash(_) => 1,
+            Self::Mark(_) => 2,
+        }
+    }
+
+    fn read(version: u32, text: &str) -> Option<Self> {
+        match version {
+            1 => Hash::from_hex(text).ok().map(Self::Hash),
+            _ => match marks::from_text(text)?[..] {
+                [mark] => Some(Self::Mark(mark)),
+                _ => None,
+            },
+        }
+    }
+}
+
+impl fmt::Display for Previous {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hash(hash) => f.write_str(&hash.to_hex()),
+            Self::Mark(mark) => write!(f, "{mark:08x}"),
+        }
+    }
 }
 
 /// Why a line is no header.
@@ -37,11 +89,6 @@ pub enum BadHeader {
     /// A field is missing or is not of its form.
     #[error("its `{0}` cannot be read")]
     Field(&'static str),
-}
-
-/// What stands in the header of the first segment.
-pub(crate) fn no_hash() -> Hash {
-    Hash::from_bytes([0; 32])
 }
 
 /// Whether a session can have this name: it stands between spaces.
@@ -60,8 +107,8 @@ impl Header {
             first_seq,
             previous,
         } = self;
-        let previous = previous.to_hex();
-        format!("{MAGIC} {VERSION} {session} {generation} {first_seq} {previous}\n")
+        let version = previous.version();
+        format!("{MAGIC} {version} {session} {generation} {first_seq} {previous}\n")
     }
 
     /// Reads a line without its newline.
@@ -71,17 +118,17 @@ impl Header {
         if words.next() != Some(MAGIC) {
             return Err(BadHeader::Magic);
         }
-        match number(words.next()) {
-            Some(VERSION) => {}
+        let version = match number(words.next()) {
+            Some(version @ 1..=VERSION) => version,
             Some(version) => return Err(BadHeader::Version(version)),
             None => return Err(BadHeader::Field("version")),
-        }
+        };
         let session = words.next().filter(|name| is_name(name));
         let session = session.ok_or(BadHeader::Field("session"))?.to_owned();
         let generation = number(words.next()).ok_or(BadHeader::Field("generation"))?;
         let first_seq = number(words.next()).ok_or(BadHeader::Field("first_seq"))?;
-        let previous = words.next().and_then(|hex| Hash::from_hex(hex).ok());
-        let previous = previous.ok_or(BadHeader::Field("prev_hash"))?;
+        let previous = words.next().and_then(|text| Previous::read(version, text));
+        let previous = previous.ok_or(BadHeader::Field("previous"))?;
         match words.next() {
             Some(_) => Err(BadHeader::Field("end")),
             None => Ok(Self {
@@ -115,7 +162,7 @@ mod tests {
             session: "s-1".into(),
             generation: 3,
             first_seq: 42,
-            previous: blake3::hash(b"x"),
+            previous: Previous::Mark(0x00c0_ffee),
         }
     }
 
@@ -123,12 +170,29 @@ mod tests {
     fn a_header_is_read_back() {
         let line = header().line();
         assert_eq!(Header::parse(line.trim_end().as_bytes()), Ok(header()));
+        assert_eq!(line, "#countersign-journal 2 s-1 3 42 00c0ffee\n");
+    }
+
+    #[test]
+    fn a_header_of_version_1_is_read_back() {
+        let header = Header {
+            previous: Previous::Hash(blake3::hash(b"x")),
+            ..header()
+        };
+        let line = header.line();
         assert!(line.starts_with("#countersign-journal 1 s-1 3 42 "));
+        assert_eq!(Header::parse(line.trim_end().as_bytes()), Ok(header));
+        // What one version says of the segment before is nothing to the other.
+        let other = line.replacen(" 1 ", " 2 ", 1);
+        assert_eq!(
+            Header::parse(other.trim_end().as_bytes()),
+            Err(BadHeader::Field("previous"))
+        );
     }
 
     #[test]
     fn a_later_version_is_named() {
-        let line = header().line().replacen(" 1 ", " 7 ", 1);
+        let line = header().line().replacen(" 2 ", " 7 ", 1);
         assert_eq!(
             Header::parse(line.trim_end().as_bytes()),
             Err(BadHeader::Version(7))

@@ -1,7 +1,7 @@
-//! The heads of a journal: what a host signs.
+//! The heads of a journal: their text, and what a host signs of them.
 //!
-//! Owns their text and how they are found. Does not check them; that is `verify`'s. Invariant: the text is that of the event,
-//! and is read back as one.
+//! Owns their text and what is told of each. Whether what stands before a head is what was marked is `verify`'s to say, and only
+//! a head of which it says so is told here. Invariant: the text is that of the event, and is read back as one.
 
 use std::path::Path;
 
@@ -9,66 +9,78 @@ use crate::cursor::Cursor;
 use crate::error::ReadError;
 use crate::event::KeeperEvent;
 use crate::marks;
-use crate::reader::{Reader, Step};
 use crate::record::{Kind, Record};
+use crate::seal::Seal;
+use crate::verify::{self, Fault};
 
-/// No head is longer: it has eight bytes for each record since the last one.
-const LONGEST: usize = 16 << 20;
-
-/// A head and where it stands.
+/// A head, where it stands, and the hash of all that stands before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadAt {
     /// The head record.
     pub cursor: Cursor,
-    /// BLAKE3 of its segment up to it, as hex.
+    /// Over all segments before its own, as hex; zeros for the first.
+    pub before: String,
+    /// Over those, and its segment up to it, as hex.
     pub hash: String,
 }
 
-/// All heads behind a cursor, in order.
+/// Heads that a host can sign.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Heads {
+    /// In order. What stands before each is as it was marked.
+    pub heads: Vec<HeadAt>,
+    /// What is not as it was written, behind the last of them.
+    pub fault: Option<Fault>,
+}
+
+/// All heads behind the last seal, in order: those of the journal in a session folder or a journal folder. Reads from the
+/// beginning of the segment of that seal, which says how it stood there.
 ///
 /// # Errors
 /// When the journal cannot be read.
-pub fn heads(path: &Path, after: Cursor) -> Result<Vec<HeadAt>, ReadError> {
-    let mut reader = Reader::open(path)?.with_max_inline(LONGEST);
-    reader.seek(after)?;
-    let mut heads = Vec::new();
-    loop {
-        match reader.next()? {
-            Step::Record(record) => {
-                if let Some((hash, _)) = head_of(&record) {
-                    let cursor = reader.cursor();
-                    heads.push(HeadAt { cursor, hash });
-                }
-            }
-            Step::End => return Ok(heads),
-            _ => {}
-        }
-    }
+pub fn heads(path: &Path, last: Option<&Seal>) -> Result<Heads, ReadError> {
+    verify::heads_behind(path, last)
 }
 
 /// Appends the text of a head. It holds nothing but digits, so it is written as it is: with thousands of marks that is a good
 /// part of what a record costs.
-pub(crate) fn append_text(hash: &blake3::Hash, of_records: &[u32], out: &mut Vec<u8>) {
-    out.extend_from_slice(br#"{"event":"head","hash":""#);
-    out.extend_from_slice(hash.to_hex().as_bytes());
-    out.extend_from_slice(br#"","marks":""#);
-    marks::append_text(of_records, out);
+pub(crate) fn append_text(of_lines: &[u32], out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"event":"head","marks":""#);
+    let begin = out.len();
+    marks::append_text(of_lines, out);
+    let sum = marks::of(&out[begin..]);
+    out.extend_from_slice(br#"","sum":""#);
+    marks::append_text(&[sum], out);
     out.extend_from_slice(br#""}"#);
 }
 
 /// How long the text of a head with so many marks is.
 pub(crate) fn text_len(marks: usize) -> usize {
-    r#"{"event":"head","hash":"","marks":""}"#.len() + 2 * blake3::OUT_LEN + 8 * marks
+    r#"{"event":"head","marks":"","sum":""}"#.len() + 8 * (marks + 1)
 }
 
-/// Hash and marks, if the record is a head.
-pub(crate) fn head_of(record: &Record<'_>) -> Option<(String, String)> {
+/// What a head says.
+pub(crate) struct Head {
+    /// In version 1, over its segment up to it.
+    pub(crate) hash: Option<String>,
+    /// Of the lines before it. None: they are not as they were written.
+    pub(crate) marks: Option<Vec<u32>>,
+}
+
+/// What the record says, if it is a head.
+pub(crate) fn head_of(record: &Record<'_>) -> Option<Head> {
     // Most records are none, and are not parsed for it.
     if record.kind != Kind::Keeper || !record.payload.starts_with(b"{\"event\":\"head\"") {
         return None;
     }
     match serde_json::from_slice(record.payload) {
-        Ok(KeeperEvent::Head { hash, marks }) => Some((hash, marks)),
+        Ok(KeeperEvent::Head { hash, marks, sum }) => {
+            let is_sum =
+                |sum: &String| marks::from_text(sum) == Some(vec![marks::of(marks.as_bytes())]);
+            let is_whole = sum.as_ref().map_or(hash.is_some(), is_sum);
+            let marks = marks::from_text(&marks).filter(|_| is_whole);
+            Some(Head { hash, marks })
+        }
         _ => None,
     }
 }
@@ -79,12 +91,12 @@ mod tests {
 
     #[test]
     fn a_head_has_the_text_of_its_event() {
-        let hash = blake3::hash(b"x");
         let mut text = Vec::new();
-        append_text(&hash, &[0x12, 0xdead_beef], &mut text);
+        append_text(&[0x12, 0xdead_beef], &mut text);
         let event = KeeperEvent::Head {
-            hash: hash.to_hex().to_string(),
+            hash: None,
             marks: "00000012deadbeef".to_owned(),
+            sum: Some(format!("{:08x}", marks::of(b"00000012deadbeef"))),
         };
         assert_eq!(text, serde_json::to_vec(&event).unwrap());
         assert_eq!(text.len(), text_len(2));

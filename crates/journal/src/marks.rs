@@ -1,13 +1,31 @@
-//! The marks in a head: a CRC-32 of each record line, as text, and what two rows of them tell.
+//! The marks in a head: a CRC-32 of each line, as text, and what two rows of them tell.
 //!
-//! Owns the text of marks and the comparison that names a record. Pure. A mark says which record was changed; that
-//! something was changed is the hash's to say.
+//! Owns the text of marks and the comparison that names a record. Pure. A head has a mark, too, which stands in the next
+//! one: whoever changes a line and its mark has to change every head behind it. Marks tell of damage and of carelessness;
+//! against intent there are seals.
 
 use std::collections::HashSet;
+
+use crate::header::Header;
 
 /// The mark of a record line without its newline.
 pub(crate) fn of(line: &[u8]) -> u32 {
     crc32fast::hash(line)
+}
+
+/// The mark of a row of marks: what the next segment says of the one before. With a head among them it is over all of it.
+pub(crate) fn of_marks(marks: &[u32]) -> u32 {
+    let mut text = Vec::new();
+    append_text(marks, &mut text);
+    of(&text)
+}
+
+/// The marks of a segment before its first record: version 1 has none of the header.
+pub(crate) fn first(header: &Header, line: &[u8]) -> Vec<u32> {
+    match header.previous.version() {
+        1 => Vec::new(),
+        _ => vec![of(line)],
+    }
 }
 
 /// Appends eight hex digits each.

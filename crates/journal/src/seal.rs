@@ -1,18 +1,21 @@
 //! Seals: heads that the host has signed, in a file beside the journal.
 //!
-//! Owns the key file, the text of a seal and what is signed. The keeper never has the key. Invariants: a key is made
-//! once, from randomness that the caller brings, and is nobody else's to read; a signature is over session, generation,
-//! number and hash together, so that none can stand in for another. A host signs what is on the disk only: a head that a
-//! power loss takes away would look cut.
+//! Owns the key file, the text of a seal and what is signed. The keeper never has the key, and who has it makes the hash: one
+//! that nobody has signed proves nothing (docs/decisions/019-who-signs-hashes.md). Invariants: a key is made once, from
+//! randomness that the caller brings, and is nobody else's to read; a signature is over session, generation, number and hash
+//! together, so that none can stand in for another. A host signs what is on the disk only: a head that a power loss takes away
+//! would look cut.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use blake3::Hash;
 use ed25519_dalek::{Signature, Signer};
 pub use ed25519_dalek::{SigningKey, VerifyingKey};
 use serde::{Deserialize, Serialize};
 
+use crate::chain;
 use crate::cursor::Cursor;
 use crate::folder;
 use crate::heads::HeadAt;
@@ -20,8 +23,10 @@ use crate::heads::HeadAt;
 /// The file in a session folder.
 const FILE: &str = "seals";
 
-/// What a signature of ours begins with, so that none made for something else counts.
-const DOMAIN: &[u8] = b"countersign journal seal 1\0";
+/// What a signature of ours begins with, so that none made for something else counts. The first is that of seals which say
+/// nothing of earlier segments: in version 1 of the format each header did.
+const DOMAIN_1: &[u8] = b"countersign journal seal 1\0";
+const DOMAIN_2: &[u8] = b"countersign journal seal 2\0";
 
 const KEY: &str = "countersign-seal-key 1 ";
 
@@ -32,7 +37,10 @@ pub struct Seal {
     pub generation: u32,
     /// Its number.
     pub seq: u64,
-    /// Its hash, as hex.
+    /// Over all segments before its own, as hex; none in a seal that an earlier build has made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// Over those and its own up to it, as hex; without them over its own alone.
     pub hash: String,
     /// The signature, as hex.
     pub sig: String,
@@ -174,14 +182,14 @@ pub fn seal(
     let mut text = String::new();
     let mut count = 0;
     for head in heads.iter().filter(|head| head.cursor > last) {
-        let HeadAt { cursor, hash } = head;
-        let sig = key.sign(&message(session, *cursor, hash)).to_bytes();
-        let seal = Seal {
-            generation: cursor.generation,
-            seq: cursor.seq,
-            hash: hash.clone(),
-            sig: to_hex(&sig),
+        let mut seal = Seal {
+            generation: head.cursor.generation,
+            seq: head.cursor.seq,
+            before: Some(head.before.clone()),
+            hash: head.hash.clone(),
+            sig: String::new(),
         };
+        seal.sig = to_hex(&key.sign(&seal.message(session)).to_bytes());
         text.push_str(&serde_json::to_string(&seal).map_err(|error| fail(error.into()))?);
         text.push('\n');
         count += 1;
@@ -249,22 +257,43 @@ impl Seal {
         let Some(sig) = from_hex::<64>(&self.sig) else {
             return false;
         };
-        let message = message(session, self.cursor(), &self.hash);
+        let message = self.message(session);
         key.verify_strict(&message, &Signature::from_bytes(&sig))
             .is_ok()
     }
-}
 
-/// What is signed. Each part has a fixed length or its length before it: no two heads give the same bytes.
-fn message(session: &str, at: Cursor, hash: &str) -> Vec<u8> {
-    let mut message = DOMAIN.to_vec();
-    for text in [session, hash] {
-        message.extend_from_slice(&(text.len() as u64).to_be_bytes());
-        message.extend_from_slice(text.as_bytes());
+    /// What is signed. Each part has a fixed length or its length before it: no two heads give the same bytes.
+    fn message(&self, session: &str) -> Vec<u8> {
+        let domain = match self.before {
+            None => DOMAIN_1,
+            Some(_) => DOMAIN_2,
+        };
+        let mut message = domain.to_vec();
+        let texts = [Some(session), self.before.as_deref(), Some(&self.hash)];
+        for text in texts.into_iter().flatten() {
+            message.extend_from_slice(&(text.len() as u64).to_be_bytes());
+            message.extend_from_slice(text.as_bytes());
+        }
+        message.extend_from_slice(&self.generation.to_be_bytes());
+        message.extend_from_slice(&self.seq.to_be_bytes());
+        message
     }
-    message.extend_from_slice(&at.generation.to_be_bytes());
-    message.extend_from_slice(&at.seq.to_be_bytes());
-    message
+
+    /// Whether it is the seal of a head with this hash over its segment, behind segments with that one.
+    pub(crate) fn is_of(&self, before: &Hash, segment: &Hash) -> bool {
+        match &self.before {
+            None => self.hash == segment.to_hex().as_str(),
+            Some(said) => {
+                *said == before.to_hex().as_str()
+                    && self.hash == chain::join(before, segment).to_hex().as_str()
+            }
+        }
+    }
+
+    /// How its segment begins, if it says so.
+    pub(crate) fn before(&self) -> Option<Hash> {
+        Hash::from_hex(self.before.as_ref()?).ok()
+    }
 }
 
 /// The public half as text, for whoever verifies elsewhere.

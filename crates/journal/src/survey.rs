@@ -6,7 +6,6 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::chain::Chain;
 use crate::error::ReadError;
 use crate::event::{Exit, KeeperEvent, SpawnedAgent};
 use crate::folder;
@@ -60,8 +59,7 @@ pub(crate) struct Newest {
     pub(crate) end: u64,
     pub(crate) is_plain: bool,
     pub(crate) has_records: bool,
-    pub(crate) chain: Chain,
-    /// Of the records from its last head on.
+    /// Of the lines from its last head on.
     pub(crate) marks: Vec<u32>,
 }
 
@@ -120,7 +118,6 @@ impl Survey {
                 end: sweep.lines.offset(),
                 is_plain: sweep.lines.is_plain(),
                 has_records: sweep.records > 0,
-                chain: sweep.lines.into_chain(),
                 header: sweep.header,
                 marks: sweep.marks,
             });
@@ -206,12 +203,13 @@ impl Sweep {
         let Some(source) = Source::of(dir, number).map_err(fail)? else {
             return Ok(None);
         };
-        let mut lines = Lines::new(source).hashing();
+        let mut lines = Lines::new(source);
         let Piece::Line(line) = lines.next(usize::MAX).map_err(fail)? else {
             return Ok(None);
         };
-        let header =
-            Header::parse(lines.bytes(line)).map_err(|why| ReadError::header(dir, number, why))?;
+        let line = lines.bytes(line);
+        let header = Header::parse(line).map_err(|why| ReadError::header(dir, number, why))?;
+        let marks = marks::first(&header, line);
         let said = Carried {
             session: header.session.clone(),
             generation: header.generation,
@@ -223,7 +221,7 @@ impl Sweep {
             lines,
             said,
             records: 0,
-            marks: Vec::new(),
+            marks,
             said_everything: false,
             noted: None,
         };

@@ -61,7 +61,7 @@ pub(crate) enum Command {
     Export(journal::ExportArguments),
     /// Check that nothing was changed, cut or put elsewhere; name the first record where it was
     ///
-    /// Follows the chain of hashes through all segments. With --key, the host's seals
+    /// Follows the chain of marks through all segments. With --key, the host's seals
     /// are checked, too: they show changes by whoever could write the journal, but
     /// had no key.
     ///

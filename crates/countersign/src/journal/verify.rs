@@ -103,7 +103,7 @@ fn check_form(path: &Path) -> anyhow::Result<()> {
     };
     if !form.is_journal() {
         bail!(
-            "{} has no chain of hashes ({}): only a journal can be verified; `countersign wire check` looks at lines",
+            "{} has no heads ({}): only a journal can be verified; `countersign wire check` looks at lines",
             path.display(),
             form.words()
         );

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use countersign_journal::{Cursor, heads, seal};
+use countersign_journal::{heads, seal};
 
 use crate::stage::{APPROVED, SESSION, Stage, text};
 
@@ -218,7 +218,7 @@ fn half_a_record_at_the_very_end_is_no_fault() {
 fn sealed(stage: &Stage, randomness: u8) -> PathBuf {
     let folder = stage.path("session");
     let key = seal::load_or_create(&stage.path("key"), &[randomness; 32]).unwrap();
-    let all = heads(&folder, Cursor::START).unwrap();
+    let all = heads(&folder, None).unwrap().heads;
     seal::seal(&folder, SESSION, &key, &all).unwrap();
     let public = stage.path("key.pub");
     fs::write(&public, seal::public_text(&key.verifying_key()) + "\n").unwrap();

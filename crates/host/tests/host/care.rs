@@ -52,8 +52,8 @@ async fn a_journal_is_sealed_to_its_last_head_when_its_agent_has_ended() {
     stopped(&stage, id).await;
     let dir = folder(&stage, id);
     let is_sealed = || {
-        let heads = countersign_journal::heads(&dir, countersign_journal::Cursor::START);
-        let last = heads.unwrap().last().map(|head| head.cursor);
+        let heads = countersign_journal::heads(&dir, None);
+        let last = heads.unwrap().heads.last().map(|head| head.cursor);
         let found = verdict(&stage, &dir);
         found
             .is_some_and(|found| found.is_whole() && found.sealed.is_some() && found.sealed == last)

@@ -1,8 +1,9 @@
 //! Whether a journal is what was written.
 //!
 //! Owns the walk over all segments, compressed or not, and what is said about them. Changes nothing. Invariant: what is
-//! called whole was held against its chain up to the last head, and against the host's seals as far as there are any;
+//! called whole was held against its marks up to the last head, and against the host's seals as far as there are any;
 //! behind that the numbers alone speak. What changed is named by record where marks allow it, else by the heads around.
+//! The heads that a host signs are found on the same walk: nothing is signed that is not as it was marked.
 
 mod segment;
 mod verdict;
@@ -13,14 +14,17 @@ use std::path::{Path, PathBuf};
 use blake3::Hash;
 use ed25519_dalek::VerifyingKey;
 
+use crate::chain;
 use crate::cursor::Cursor;
 use crate::error::ReadError;
 use crate::folder;
-use crate::header::{self, BadHeader, Header};
+use crate::header::{BadHeader, Header, Previous};
+use crate::heads::{HeadAt, Heads};
 use crate::lines::{Lines, Piece, newest_begun};
+use crate::marks;
 use crate::seal::{self, Seal};
 use crate::source::Source;
-use segment::Walk;
+use segment::{Finished, Walk};
 
 pub use verdict::{Fault, Verdict, What};
 
@@ -53,6 +57,52 @@ pub fn verify(path: &Path, key: Option<&VerifyingKey>) -> Result<Verdict, ReadEr
     };
     check.verdict.fault = fault;
     Ok(check.verdict)
+}
+
+/// The heads behind the last seal, up to the first fault.
+pub(crate) fn heads_behind(path: &Path, last: Option<&Seal>) -> Result<Heads, ReadError> {
+    let mut segments = Segments::of(path)?;
+    let mut check = Check {
+        heads: Some(Vec::new()),
+        ..Check::default()
+    };
+    if let (Some(last), Segments::Folder { dir, numbers }) = (last, &mut segments)
+        && let Some(before) = last.before()
+        && let Some(at) = holding(dir, numbers, last.cursor())?
+    {
+        // What stands before this segment was signed.
+        numbers.drain(..at);
+        check.before = before;
+        check.is_alone = true;
+    }
+    let fault = match check.all(&segments) {
+        Ok(()) => None,
+        Err(Stop::Fault(fault)) => Some(fault),
+        Err(Stop::Error(error)) => return Err(error),
+    };
+    let mut heads = check.heads.unwrap_or_default();
+    heads.retain(|head| last.is_none_or(|last| head.cursor > last.cursor()));
+    Ok(Heads { heads, fault })
+}
+
+/// Which of these segments holds this record, or would.
+fn holding(dir: &Path, numbers: &[u32], at: Cursor) -> Result<Option<usize>, ReadError> {
+    for (place, number) in numbers.iter().enumerate().rev() {
+        let fail = |error| ReadError::io(&folder::plain(dir, *number), error);
+        let Some(source) = Source::of(dir, *number).map_err(fail)? else {
+            continue;
+        };
+        let mut lines = Lines::new(source);
+        let Piece::Line(line) = lines.next(usize::MAX).map_err(fail)? else {
+            continue;
+        };
+        let begins = Header::parse(lines.bytes(line))
+            .is_ok_and(|header| Cursor::new(header.generation, header.first_seq) <= at);
+        if begins {
+            return Ok(Some(place));
+        }
+    }
+    Ok(None)
 }
 
 /// Which files.
@@ -89,27 +139,58 @@ impl From<Fault> for Stop {
 }
 
 /// The walk over all segments.
-#[derive(Default)]
 struct Check {
     verdict: Verdict,
     session: String,
+    /// Over the segments before the one that is gone through.
+    before: Hash,
+    /// What a host could sign, if that is asked for.
+    heads: Option<Vec<HeadAt>>,
     /// One segment, which cannot know what stood before it.
     is_alone: bool,
     /// The whole segment before, and how far its heads have vouched for it.
-    previous: Option<Previous>,
+    previous: Option<Passed>,
     key: Option<VerifyingKey>,
     seals: BTreeMap<Cursor, Seal>,
     /// A line of the seals cannot be read, behind this one.
     bad_seal: Option<Cursor>,
 }
 
+impl Default for Check {
+    fn default() -> Self {
+        Self {
+            verdict: Verdict::default(),
+            session: String::new(),
+            before: chain::NOTHING,
+            heads: None,
+            is_alone: false,
+            previous: None,
+            key: None,
+            seals: BTreeMap::new(),
+            bad_seal: None,
+        }
+    }
+}
+
 /// What is known of the segment before.
-struct Previous {
+struct Passed {
     number: u32,
     hash: Hash,
+    /// Over the marks from its last head on.
+    mark: u32,
     last_head: Cursor,
     /// Bytes behind its last newline.
     torn: u64,
+}
+
+impl Passed {
+    /// Whether it is the segment that the header of the next one speaks of.
+    fn is_meant_by(&self, said: Previous) -> bool {
+        match said {
+            Previous::Hash(hash) => hash == self.hash,
+            Previous::Mark(mark) => mark == self.mark,
+        }
+    }
 }
 
 impl Check {
@@ -162,7 +243,8 @@ impl Check {
                 Err(Fault::new(here, what).into())
             };
         };
-        let header = match Header::parse(lines.bytes(line)) {
+        let line = lines.bytes(line);
+        let header = match Header::parse(line) {
             Ok(header) => header,
             Err(why @ BadHeader::Version(_)) => {
                 let path = path.to_owned();
@@ -170,15 +252,23 @@ impl Check {
             }
             Err(_) => return Err(Fault::new(here, What::Header { segment: number }).into()),
         };
+        let marks = marks::first(&header, line);
         let doubt = self.join(number, &header)?;
-        let mut walk = Walk::new(&mut lines, number, &header, doubt, self);
+        let mut walk = Walk::new(&mut lines, number, &header, marks, doubt, self);
         walk.records(path)?;
-        let (last_head, torn) = walk.finish(is_newest)?;
+        let Finished {
+            last_head,
+            mark,
+            torn,
+        } = walk.finish(is_newest)?;
         self.verdict.segments += 1;
         self.verdict.torn = torn;
-        self.previous = Some(Previous {
+        let hash = lines.into_chain().hash();
+        self.before = chain::join(&self.before, &hash);
+        self.previous = Some(Passed {
             number,
-            hash: lines.into_chain().hash(),
+            hash,
+            mark,
             last_head,
             torn,
         });
@@ -217,7 +307,7 @@ impl Check {
         let doubt = if header.first_seq < next.seq {
             let added = Cursor::new(end.generation, header.first_seq);
             Some(Fault::new(added, What::Added))
-        } else if header.previous != previous.hash {
+        } else if !previous.is_meant_by(header.previous) {
             let from = previous.last_head;
             Some(Fault::new(end, What::Between { from }))
         } else {
@@ -230,9 +320,16 @@ impl Check {
         Ok(doubt)
     }
 
-    /// A head that its chain vouches for: does the host, too?
+    /// A head that its marks vouch for: does the host, too? The hash is over its segment up to it.
     fn sealed(&mut self, at: Cursor, hash: &Hash) -> Result<(), Fault> {
         self.verdict.heads += 1;
+        if let Some(heads) = &mut self.heads {
+            heads.push(HeadAt {
+                cursor: at,
+                before: self.before.to_hex().to_string(),
+                hash: chain::join(&self.before, hash).to_hex().to_string(),
+            });
+        }
         let Some(key) = &self.key else {
             return Ok(());
         };
@@ -248,7 +345,7 @@ impl Check {
         if !seal.is_by(key, &self.session) {
             return Err(Fault::new(at, What::BadSeal));
         }
-        if seal.hash != hash.to_hex().as_str() {
+        if !seal.is_of(&self.before, hash) {
             return Err(Fault::new(at, What::Between { from }));
         }
         self.verdict.sealed = Some(at);
@@ -282,7 +379,7 @@ impl Check {
 
 /// Whether nothing stands before this segment.
 fn is_first(number: u32, header: &Header) -> bool {
-    number == 1 && header.first_seq == 1 && header.previous == header::no_hash()
+    number == 1 && header.first_seq == 1 && header.previous.is_none()
 }
 
 fn unreadable(number: u32, after: Cursor, path: &Path, error: std::io::Error) -> Stop {

@@ -1,7 +1,8 @@
 //! One segment, held against its own heads.
 //!
 //! Owns the walk over its records. Invariant: the first fault that is told is the first record that differs from its
-//! mark; without marks, the first whose number is out of order; without either, the range between two heads.
+//! mark; without marks, the first whose number is out of order; without either, the range between two heads. A head of
+//! version 1 has a hash beside its marks, and both must hold.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,7 +10,7 @@ use std::path::Path;
 use super::{Check, Fault, Stop, What, unreadable};
 use crate::cursor::Cursor;
 use crate::header::Header;
-use crate::heads;
+use crate::heads::{self, Head};
 use crate::lines::{Lines, Piece};
 use crate::marks::{self, Difference};
 use crate::record::Record;
@@ -20,11 +21,13 @@ pub(super) struct Walk<'a> {
     check: &'a mut Check,
     number: u32,
     generation: u32,
+    first_seq: u64,
     next_seq: u64,
-    /// The first number whose mark the next head holds: that of the last head, or the first of the segment.
+    /// The first number whose mark the next head holds: that of the last head; before there is one, that of the first record,
+    /// or one less where the header is marked, too.
     range_start: u64,
     last_head: Option<Cursor>,
-    /// Of the records since.
+    /// Of the lines since.
     found: Vec<u32>,
     /// Out of order, as far as numbers tell. The next head knows better.
     suspect: Option<Fault>,
@@ -33,11 +36,22 @@ pub(super) struct Walk<'a> {
     torn: u64,
 }
 
+/// What is told of a segment that was gone through.
+pub(super) struct Finished {
+    /// Its last head, or the record before it.
+    pub(super) last_head: Cursor,
+    /// Over the marks from there on.
+    pub(super) mark: u32,
+    /// How many bytes stand behind its last record.
+    pub(super) torn: u64,
+}
+
 impl<'a> Walk<'a> {
     pub(super) fn new(
         lines: &'a mut Lines,
         number: u32,
         header: &Header,
+        marks: Vec<u32>,
         doubt: Option<Fault>,
         check: &'a mut Check,
     ) -> Self {
@@ -46,10 +60,11 @@ impl<'a> Walk<'a> {
             check,
             number,
             generation: header.generation,
+            first_seq: header.first_seq,
             next_seq: header.first_seq,
-            range_start: header.first_seq,
+            range_start: header.first_seq.saturating_sub(marks.len() as u64),
             last_head: None,
-            found: Vec::new(),
+            found: marks,
             suspect: None,
             doubt,
             torn: 0,
@@ -73,16 +88,24 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The last head, and how many bytes stand behind the last record.
-    pub(super) fn finish(self, is_newest: bool) -> Result<(Cursor, u64), Stop> {
+    pub(super) fn finish(self, is_newest: bool) -> Result<Finished, Stop> {
         if let Some(fault) = self.doubt.or(self.suspect) {
             return Err(fault.into());
         }
         if self.torn > 0 && !is_newest {
             return Err(Fault::new(self.check.verdict.end, What::TornTail).into());
         }
-        let before = Cursor::new(self.generation, self.range_start.saturating_sub(1));
-        Ok((self.last_head.unwrap_or(before), self.torn))
+        Ok(Finished {
+            last_head: self.last_head_or_before(),
+            mark: marks::of_marks(&self.found),
+            torn: self.torn,
+        })
+    }
+
+    /// The last record that is vouched for: a head, or the one before the segment.
+    fn last_head_or_before(&self) -> Cursor {
+        let before = Cursor::new(self.generation, self.first_seq.saturating_sub(1));
+        self.last_head.unwrap_or(before)
     }
 
     fn line(&mut self, line: Range<usize>) -> Result<(), Stop> {
@@ -99,8 +122,8 @@ impl<'a> Walk<'a> {
             Err(_) => self.suspect(seq, What::Damaged),
         }
         let cursor = Cursor::new(self.generation, seq);
-        if let Some((hash, marks)) = head {
-            self.head(cursor, &hash, &marks, line.len() + 1)?;
+        if let Some(head) = head {
+            self.head(cursor, &head, line.len() + 1)?;
             self.range_start = seq;
             self.last_head = Some(cursor);
             self.found.clear();
@@ -131,15 +154,13 @@ impl<'a> Walk<'a> {
     }
 
     /// A head, whose line is `length` bytes long, says what stood before it.
-    fn head(&mut self, at: Cursor, hash: &str, text: &str, length: usize) -> Result<(), Stop> {
+    fn head(&mut self, at: Cursor, head: &Head, length: usize) -> Result<(), Stop> {
         let actual = self.lines.hash_before(length);
-        let is_chain = actual.is_some_and(|actual| actual.to_hex().as_str() == hash);
-        let marked = marks::from_text(text);
-        let difference = match &marked {
-            Some(marked) => self.difference(at.seq, marked),
-            None => None,
-        };
+        let marked = head.marks.as_ref();
+        let difference = marked.and_then(|marked| self.difference(at.seq, marked));
         let are_marks = marked.is_some() && difference.is_none();
+        let is_hash = |hash: &String| actual.is_some_and(|actual| actual.to_hex().as_str() == hash);
+        let is_chain = head.hash.as_ref().map_or(are_marks, is_hash);
         if let (true, Some(doubt)) = (is_chain, self.doubt) {
             // The header is as it was written, so it is the segment before that is not.
             return Err(doubt.into());
@@ -173,6 +194,11 @@ impl<'a> Walk<'a> {
         let skip = skip.min(self.found.len());
         let (place, difference) = marks::compare(marked, &self.found[skip..])?;
         let seq = self.range_start.saturating_add((skip + place) as u64);
+        if seq < self.first_seq {
+            let header = Cursor::new(self.generation, self.first_seq);
+            let segment = self.number;
+            return Some(Fault::new(header, What::Header { segment }));
+        }
         let what = match difference {
             Difference::Changed => What::Changed,
             Difference::Cut => What::Cut,
@@ -191,7 +217,7 @@ impl<'a> Walk<'a> {
                 Fault::new(at, What::Header { segment })
             }
             None => {
-                let from = Cursor::new(self.generation, self.range_start.saturating_sub(1));
+                let from = self.last_head_or_before();
                 Fault::new(at, What::Between { from })
             }
         }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{AppendError, RollError, SyncError};
 use crate::event::KeeperEvent;
 use crate::folder;
-use crate::header::Header;
+use crate::header::{Header, Previous};
 use crate::record::{Kind, Record};
 use crate::tail::Tail;
 use disk::{Disk, Segment};
@@ -102,7 +102,7 @@ impl Writer {
         self.stage.push(at, Kind::Keeper, &event_text(event))
     }
 
-    /// Stages a head: the state of the chain.
+    /// Stages a head: the marks of what stands before it.
     pub fn head(&mut self, at: u64) -> u64 {
         self.stage.head(at)
     }
@@ -268,7 +268,7 @@ impl Writer {
         self.head(at);
         self.commit()?;
         self.sync()?;
-        let header = self.header(self.stage.hash()).line();
+        let header = self.header(self.stage.mark_of_segment()).line();
         let next = self.number + 1;
         let path = folder::plain(&self.dir, next);
         // The sum stands in the same write as the header, so that no segment is without it.
@@ -301,12 +301,12 @@ impl Writer {
     }
 
     /// The header of a segment that begins with the next record.
-    fn header(&self, previous: blake3::Hash) -> Header {
+    fn header(&self, previous: u32) -> Header {
         Header {
             session: self.session.clone(),
             generation: self.generation,
             first_seq: self.stage.seq() + 1,
-            previous,
+            previous: Previous::Mark(previous),
         }
     }
 

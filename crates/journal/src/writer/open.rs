@@ -11,7 +11,8 @@ use super::stage::Stage;
 use super::{Limits, Writer, begin_segment};
 use crate::error::OpenError;
 use crate::folder;
-use crate::header::{self, Header};
+use crate::header::{self, Header, Previous};
+use crate::marks;
 use crate::survey::{self, Carried, Newest, Survey};
 
 impl Writer {
@@ -62,7 +63,9 @@ impl Writer {
             (Some(newest), None) => newest.number + 1,
             (None, None) => 1,
         };
-        let previous = newest.map_or_else(header::no_hash, |newest| newest.chain.hash());
+        let previous = newest.map_or(Previous::NONE, |newest| {
+            Previous::Mark(marks::of_marks(&newest.marks))
+        });
         let header = Header {
             session: session.to_owned(),
             generation,
@@ -140,7 +143,7 @@ impl Writer {
             .reopen(&path, newest.end)
             .map_err(|error| OpenError::io(&path, error))?;
         let mut stage = Stage::new(carried.seq, carried.at, limits.head_every);
-        stage.resume(newest.chain, newest.marks);
+        stage.resume(newest.marks);
         Ok(Self {
             disk,
             dir: dir.to_owned(),

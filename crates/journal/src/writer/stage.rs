@@ -1,14 +1,14 @@
-//! Records that are numbered and not yet written, and the chain over those that are.
+//! Records that are numbered and not yet written, and the marks of those that are.
 //!
-//! Owns marks, heads and the running hash. Touches no file. Invariants: what is discarded leaves no trace, its numbers are
-//! given out again; the hash covers exactly what was settled; a long payload that was handed over is never copied. Marks are
-//! made of many lines together, when the batch is written: right behind its copy a line would have to be waited for.
+//! Owns marks and heads. Touches no file. Invariants: what is discarded leaves no trace, its numbers are given out again; each
+//! line is marked once, and stands in one head; a long payload that was handed over is never copied. Marks are made of many
+//! lines together, when the batch is written: right behind its copy a line would have to be waited for.
 
 use std::io::IoSlice;
 
 use super::front::{self, Front};
-use crate::chain::Chain;
 use crate::heads;
+use crate::marks;
 use crate::record::Kind;
 
 /// What is kept of the buffer at rest.
@@ -31,8 +31,6 @@ struct Settled {
     seq: u64,
     at: u64,
     marks: usize,
-    /// The chain, once it has gone beyond.
-    chain: Option<Chain>,
 }
 
 pub(crate) struct Stage {
@@ -40,10 +38,9 @@ pub(crate) struct Stage {
     apart: Vec<Apart>,
     /// Where staged records end in the text, newline included, as far as they have no marks.
     ends: Vec<usize>,
-    /// What of the text is in the marks and in the chain, and how many payloads that stand apart.
+    /// What of the text is in the marks, and how many payloads that stand apart.
     taken: (usize, usize),
-    chain: Chain,
-    /// One for each record from the last settled head on.
+    /// One for each line from the last settled head on.
     marks: Vec<u32>,
     /// Where the marks begin that no staged head holds.
     marks_from: usize,
@@ -63,25 +60,18 @@ impl Stage {
             apart: Vec::new(),
             ends: Vec::new(),
             taken: (0, 0),
-            chain: Chain::default(),
             marks: Vec::new(),
             marks_from: 0,
             head_every: (head_every as usize).max(2),
             front: Front::new(seq, at),
             last_kind: None,
-            settled: Settled {
-                seq,
-                at,
-                marks: 0,
-                chain: None,
-            },
+            settled: Settled { seq, at, marks: 0 },
             mark: crc32fast::Hasher::new(),
         }
     }
 
-    /// Goes on in a segment that has records: their hash, and the marks since its last head.
-    pub(crate) fn resume(&mut self, chain: Chain, marks: Vec<u32>) {
-        self.chain = chain;
+    /// Goes on in a segment that has lines: the marks from its last head on.
+    pub(crate) fn resume(&mut self, marks: Vec<u32>) {
         self.settled.marks = marks.len();
         self.marks = marks;
     }
@@ -89,11 +79,9 @@ impl Stage {
     /// A new segment begins with this header, which is written.
     pub(crate) fn begin_segment(&mut self, header: &[u8]) {
         debug_assert!(self.is_empty());
-        self.marks.clear();
+        self.marks = vec![marks::of(header.trim_ascii_end())];
         self.marks_from = 0;
-        self.settled.marks = 0;
-        self.chain = Chain::default();
-        self.chain.update(header);
+        self.settled.marks = 1;
     }
 
     /// The newest number that was given out.
@@ -138,16 +126,12 @@ impl Stage {
         self.finish(kind)
     }
 
-    /// A record that says how the chain stands before it.
+    /// A record that says what stands before it.
     pub(crate) fn head(&mut self, at: u64) -> u64 {
-        if self.settled.chain.is_none() && !self.is_empty() {
-            self.settled.chain = Some(self.chain.clone());
-        }
         self.take();
-        let hash = self.chain.hash();
         let length = heads::text_len(self.marks.len() - self.marks_from);
         self.begin(at, Kind::Keeper, length);
-        heads::append_text(&hash, &self.marks[self.marks_from..], &mut self.text);
+        heads::append_text(&self.marks[self.marks_from..], &mut self.text);
         // The next head holds the mark of this one, too.
         self.marks_from = self.marks.len();
         self.finish(Kind::Keeper)
@@ -190,21 +174,18 @@ impl Stage {
         self.front.seq()
     }
 
-    /// Marks what is staged and takes it into the chain.
+    /// Marks what is staged.
     fn take(&mut self) {
         let (mut begin, mut apart) = self.taken;
-        let mut hashed = begin;
         self.marks.reserve(self.ends.len());
         for end in self.ends.drain(..) {
             let mut mark = self.mark.clone();
             if let Some(Apart { place, payload }) = self.apart.get(apart)
                 && *place < end
             {
-                mark.update(&self.text[begin..*place]);
-                self.chain.update(&self.text[hashed..*place]);
-                self.chain.update_seen(payload, |piece| mark.update(piece));
                 // Nothing stands behind such a payload but the newline.
-                hashed = *place;
+                mark.update(&self.text[begin..*place]);
+                mark.update(payload);
                 apart += 1;
             } else {
                 mark.update(&self.text[begin..end - 1]);
@@ -212,7 +193,6 @@ impl Stage {
             self.marks.push(mark.finalize());
             begin = end;
         }
-        self.chain.update(&self.text[hashed..]);
         self.taken = (self.text.len(), apart);
     }
 
@@ -221,10 +201,10 @@ impl Stage {
         staged(&self.text, &self.apart).map(IoSlice::new).collect()
     }
 
-    /// The hash over the segment as far as it is written.
-    pub(crate) fn hash(&self) -> blake3::Hash {
+    /// What the next segment says of this one, as far as it is written.
+    pub(crate) fn mark_of_segment(&self) -> u32 {
         debug_assert!(self.is_empty());
-        self.chain.hash()
+        marks::of_marks(&self.marks)
     }
 
     /// What is staged was written.
@@ -237,7 +217,6 @@ impl Stage {
             seq: self.front.seq(),
             at: self.front.at(),
             marks: self.marks.len(),
-            chain: None,
         };
     }
 
@@ -245,9 +224,6 @@ impl Stage {
     pub(crate) fn discard(&mut self) -> Vec<Vec<u8>> {
         let owned = self.apart.drain(..).map(|apart| apart.payload).collect();
         self.clear();
-        if let Some(chain) = self.settled.chain.take() {
-            self.chain = chain;
-        }
         self.marks.truncate(self.settled.marks);
         self.marks_from = 0;
         self.front = Front::new(self.settled.seq, self.settled.at);
@@ -274,7 +250,6 @@ impl Stage {
             self.ends = Vec::new();
         }
         self.marks.shrink_to_fit();
-        self.chain.shrink();
     }
 
     /// How many bytes of memory the staged records hold.

@@ -170,7 +170,7 @@ fn modes_do_not_hang_on_the_umask() {
         reader.seek("1-399".parse().unwrap()).unwrap();
         assert!(matches!(reader.next().unwrap(), Step::Record(_)));
         compress_closed(&journal).unwrap();
-        let heads = countersign_journal::heads(&root, Default::default()).unwrap();
+        let heads = countersign_journal::heads(&root, None).unwrap().heads;
         let key = seal::load_or_create(&root.join("seal.key"), &[3; 32]).unwrap();
         seal::seal(&root, "s-1", &key, &heads).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use countersign_journal::{
-    Cursor, Fault, Kind, Limits, Verdict, What, Writer, compress_closed, heads, seal, verify,
+    Cursor, Fault, HeadAt, Kind, Limits, Verdict, What, Writer, compress_closed, heads, seal,
+    verify,
 };
 
 use crate::common::{carried, journal, write_lines};
@@ -242,19 +243,26 @@ fn a_changed_header_is_noticed() {
     assert_eq!(session.fault().what, What::Header { segment: 2 });
 }
 
-/// Changes a record and the mark of it.
+fn mark(text: &str) -> String {
+    format!("{:08x}", crc32fast::hash(text.as_bytes()))
+}
+
+/// Changes a record and the mark of it, so that its head knows nothing of it.
 fn forge_mark(lines: &mut [String], place: usize) {
-    let mark = |line: &str| format!("{:08x}", crc32fast::hash(line.as_bytes()));
     let before = mark(&lines[place]);
     lines[place] = lines[place].replacen("x", "y", 1);
     let after = mark(&lines[place]);
-    for line in lines.iter_mut() {
-        *line = line.replace(&before, &after);
-    }
+    let head = lines.iter_mut().find(|line| line.contains(&before));
+    let head = head.expect("a head with its mark");
+    let marks = head.split('"').nth(7).unwrap().to_owned();
+    let forged = marks.replace(&before, &after);
+    *head = head
+        .replace(&marks, &forged)
+        .replace(&mark(&marks), &mark(&forged));
 }
 
 #[test]
-fn a_record_that_was_changed_with_its_mark_is_told_by_the_heads_around() {
+fn a_record_that_was_changed_with_its_mark_is_told_by_the_next_head() {
     let session = Session::new();
     let mut heads = Vec::new();
     session.change(1, |lines| {
@@ -263,10 +271,27 @@ fn a_record_that_was_changed_with_its_mark_is_told_by_the_heads_around() {
         let place = lines.iter().position(|line| seq_or_0(line) == heads[0] + 2);
         forge_mark(lines, place.unwrap());
     });
-    let fault = session.fault();
-    let from = Cursor::new(1, heads[0]);
-    assert_eq!(fault.cursor, Cursor::new(1, heads[1]));
-    assert_eq!(fault.what, What::Between { from });
+    let cursor = Cursor::new(1, heads[1]);
+    let what = What::Changed;
+    assert_eq!(session.fault(), Fault { cursor, what });
+}
+
+#[test]
+fn the_last_head_of_a_segment_is_told_by_the_next_segment() {
+    let session = Session::new();
+    let mut last_but_one = 0;
+    session.change(1, |lines| {
+        let is_head = |line: &&String| line.contains("\"event\":\"head\"");
+        let heads: Vec<u64> = lines.iter().filter(is_head).map(|line| seq(line)).collect();
+        last_but_one = heads[heads.len() - 2];
+        let place = lines
+            .iter()
+            .position(|line| seq_or_0(line) == last_but_one + 1);
+        forge_mark(lines, place.unwrap());
+    });
+    let Fault { cursor, what } = session.fault();
+    assert_eq!(cursor.generation, 1);
+    assert!(matches!(what, What::Between { from } if from.seq > last_but_one));
 }
 
 fn seq_or_0(line: &str) -> u64 {
@@ -307,7 +332,7 @@ fn key() -> seal::SigningKey {
 
 fn sealed() -> Session {
     let session = Session::new();
-    let heads = heads(session.dir.path(), Cursor::START).unwrap();
+    let heads = heads(session.dir.path(), None).unwrap().heads;
     let count = seal::seal(session.dir.path(), "s-1", &key(), &heads).unwrap();
     assert_eq!(count, heads.len());
     let verdict = verify(session.dir.path(), Some(&key().verifying_key())).unwrap();
@@ -406,7 +431,7 @@ fn a_seal_that_was_not_finished_is_written_again() {
     let seals = session.dir.path().join("seals");
     let text = fs::read(&seals).unwrap();
     fs::write(&seals, &text[..text.len() - 5]).unwrap();
-    let heads = heads(session.dir.path(), Cursor::START).unwrap();
+    let heads = heads(session.dir.path(), None).unwrap().heads;
     let again = seal::seal(session.dir.path(), "s-1", &key(), &heads).unwrap();
     assert_eq!(again, 1);
     assert_eq!(fs::read(&seals).unwrap(), text);
@@ -414,6 +439,52 @@ fn a_seal_that_was_not_finished_is_written_again() {
         seal::seal(session.dir.path(), "s-1", &key(), &heads).unwrap(),
         0
     );
+}
+
+#[test]
+fn what_is_not_as_it_was_marked_is_not_signed() {
+    let session = Session::new();
+    let whole = heads(session.dir.path(), None).unwrap();
+    assert_eq!(whole.fault, None);
+    let mut changed = 0;
+    session.change(2, |lines| {
+        changed = seq(&lines[3]);
+        lines[3] = lines[3].replacen("x", "y", 1);
+    });
+    let found = heads(session.dir.path(), None).unwrap();
+    let cursor = Cursor::new(1, changed);
+    let what = What::Changed;
+    assert_eq!(found.fault, Some(Fault { cursor, what }));
+    let before = |head: &&HeadAt| head.cursor < cursor;
+    let expected: Vec<HeadAt> = whole.heads.iter().filter(before).cloned().collect();
+    assert!(!expected.is_empty());
+    assert_eq!(found.heads, expected);
+    // Nor is anything behind it, once it was found.
+    seal::seal(session.dir.path(), "s-1", &key(), &found.heads).unwrap();
+    let last = seal::read(session.dir.path()).unwrap().pop();
+    let again = heads(session.dir.path(), last.as_ref()).unwrap();
+    assert_eq!((again.heads, again.fault), (Vec::new(), found.fault));
+}
+
+#[test]
+fn a_record_behind_the_last_head_of_a_run_is_told_by_the_next_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("journal");
+    // Its writer is killed: there is no head at the end.
+    let (mut writer, _) = journal(&path, 1);
+    write_lines(&mut writer, 0, 20);
+    drop(writer);
+    let (mut writer, _) = journal(&path, 2);
+    write_lines(&mut writer, 20, 2);
+    writer.head(9_000);
+    writer.commit().unwrap();
+    writer.finish();
+    assert_eq!(verify(dir.path(), None).unwrap().fault, None);
+    let segment = path.join("000001.j");
+    let text = fs::read_to_string(&segment).unwrap();
+    fs::write(&segment, text.replacen("line 19 x", "line 19 y", 1)).unwrap();
+    let fault = verify(dir.path(), None).unwrap().fault.unwrap();
+    assert!(matches!(fault.what, What::Between { .. }), "{fault}");
 }
 
 #[test]

@@ -93,7 +93,7 @@ impl Journal {
         let header = String::from_utf8_lossy(header);
         let words: Vec<&str> = header.trim_end().split(' ').collect();
         let generation = match words.as_slice() {
-            ["#countersign-journal", "1", _, generation, ..] => generation.parse().ok(),
+            ["#countersign-journal", "2", _, generation, ..] => generation.parse().ok(),
             _ => None,
         };
         let Some(generation) = generation else {

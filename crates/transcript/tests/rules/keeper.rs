@@ -99,8 +99,9 @@ fn a_time_without_a_host_is_told() {
 fn housekeeping_makes_no_entry() {
     let mut tape = Tape::new();
     tape.keeper(&KeeperEvent::Head {
-        hash: "x".to_owned(),
+        hash: None,
         marks: String::new(),
+        sum: None,
     });
     tape.keeper(&KeeperEvent::Carried {
         last_n: 1,
