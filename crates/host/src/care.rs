@@ -9,9 +9,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use countersign_journal::seal::{self, KeyError, SealError, SigningKey};
+use countersign_journal::seal::{self, KeyError, Seal, SealError, SigningKey};
 use countersign_journal::{CompressError, Heads, ReadError, compress_closed, heads};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -23,6 +23,9 @@ use crate::store::{Durability, Store, StoreError, events, receipts};
 
 /// How often all sessions are tended.
 const EVERY: Duration = Duration::from_secs(60 * 60);
+
+/// Times of files are told in steps; none is longer.
+const CLOCK_STEP: Duration = Duration::from_millis(20);
 
 /// Why a session was not tended. The next round tries again.
 #[derive(Debug, thiserror::Error)]
@@ -150,13 +153,19 @@ fn tend(folders: &Folders, session: SessionId) -> Result<(), CareError> {
 }
 
 fn seal_heads(folders: &Folders, session: SessionId, dir: &Path) -> Result<(), CareError> {
+    let began = SystemTime::now();
     let seals = seal::read(dir)?;
-    let Heads { heads, fault } = heads(dir, seals.last())?;
+    // Where the key was made anew, what an earlier one has signed is hashed again.
+    let last = match seals.last() {
+        Some(seal) => Some(seal).filter(|seal| is_ours(folders, session, seal)),
+        None => None,
+    };
+    let Heads { heads, fault } = heads(dir, last)?;
     if let Some(fault) = fault {
         tracing::warn!(%session, %fault, "a journal is not as it was written: nothing behind that is signed");
     }
     if heads.is_empty() {
-        return Ok(());
+        return looked(dir, began);
     }
     let key = key(folders)?;
     // A head that a loss of power takes away would look cut.
@@ -164,7 +173,22 @@ fn seal_heads(folders: &Folders, session: SessionId, dir: &Path) -> Result<(), C
         File::open(segment)?.sync_data()?;
     }
     seal::seal(dir, &session.to_string(), &key, &heads)?;
-    Ok(())
+    looked(dir, began)
+}
+
+fn is_ours(folders: &Folders, session: SessionId, seal: &Seal) -> bool {
+    let key = seal::load(&folders.seal_key());
+    key.is_ok_and(|key| seal.is_by(&key.verifying_key(), &session.to_string()))
+}
+
+/// The journal was read then, and not when its seals were written: what came in between is new.
+fn looked(dir: &Path, began: SystemTime) -> Result<(), CareError> {
+    let seals = match File::options().append(true).open(dir.join("seals")) {
+        Ok(seals) => seals,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(seals.set_modified(began - CLOCK_STEP)?)
 }
 
 /// Whether a journal was written to since its last seal.
@@ -212,6 +236,27 @@ fn key(folders: &Folders) -> Result<SigningKey, CareError> {
 mod tests {
     use super::*;
     use crate::control::{Did, Digest, Happened, Receipt};
+
+    #[test]
+    fn what_was_written_while_a_journal_was_signed_is_new() {
+        let place = tempfile::tempdir().unwrap();
+        let dir = place.path();
+        fs::create_dir(dir.join("journal")).unwrap();
+        let segment = File::create(dir.join("journal/000001.j")).unwrap();
+        File::create(dir.join("seals")).unwrap();
+        let began = SystemTime::now();
+        for (written, is_new) in [
+            (began - Duration::from_secs(1), false),
+            (began, true),
+            (began + Duration::from_millis(5), true),
+        ] {
+            segment.set_modified(written).unwrap();
+            // The seals themselves are written last.
+            fs::write(dir.join("seals"), "").unwrap();
+            looked(dir, began).unwrap();
+            assert_eq!(has_news(dir).unwrap(), is_new, "{written:?}");
+        }
+    }
 
     #[tokio::test]
     async fn receipts_and_events_that_are_old_are_forgotten() {

@@ -22,7 +22,7 @@ pub(crate) fn join(before: &Hash, segment: &Hash) -> Hash {
 /// A hash that goes on.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Chain {
-    /// Two kilobytes: where a writer is handed on, they are not to be copied along.
+    /// Two kilobytes, which a reader that hashes nothing does not hold.
     hasher: Box<blake3::Hasher>,
     /// Less than a block.
     rest: Vec<u8>,

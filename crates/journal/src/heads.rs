@@ -27,14 +27,15 @@ pub struct HeadAt {
 /// Heads that a host can sign.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Heads {
-    /// In order. What stands before each is as it was marked.
+    /// In order. As far as can be told, what stands before each is as it was marked.
     pub heads: Vec<HeadAt>,
-    /// What is not as it was written, behind the last of them.
+    /// What is not as it was written: the first of it, behind the last of them.
     pub fault: Option<Fault>,
 }
 
 /// All heads behind the last seal, in order: those of the journal in a session folder or a journal folder. Reads from the
-/// beginning of the segment of that seal, which says how it stood there.
+/// beginning of the segment of that seal, or of the journal where the seal does not say how it stood there. A seal that the
+/// journal does not bear out is a fault, and nothing is told behind it. Whether it is one's own, the caller has looked.
 ///
 /// # Errors
 /// When the journal cannot be read.

@@ -2,9 +2,9 @@
 //!
 //! Owns the key file, the text of a seal and what is signed. The keeper never has the key, and who has it makes the hash: one
 //! that nobody has signed proves nothing (docs/decisions/019-who-signs-hashes.md). Invariants: a key is made once, from
-//! randomness that the caller brings, and is nobody else's to read; a signature is over session, generation, number and hash
-//! together, so that none can stand in for another. A host signs what is on the disk only: a head that a power loss takes away
-//! would look cut.
+//! randomness that the caller brings, and is nobody else's to read; a signature is over session, generation, number, what
+//! stands before and hash together, so that none can stand in for another. A host signs what is on the disk only: a head that
+//! a power loss takes away would look cut.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

@@ -55,6 +55,11 @@ pub fn verify(path: &Path, key: Option<&VerifyingKey>) -> Result<Verdict, ReadEr
         Err(Stop::Fault(fault)) => Some(fault),
         Err(Stop::Error(error)) => return Err(error),
     };
+    if let Some(What::Between { from }) = fault.map(|fault| fault.what) {
+        // A head that was changed vouches for nothing.
+        let vouched = check.verdict.vouched.map(|at| at.min(from));
+        check.verdict.vouched = vouched.filter(|at| at.seq > 0);
+    }
     check.verdict.fault = fault;
     Ok(check.verdict)
 }
@@ -64,6 +69,7 @@ pub(crate) fn heads_behind(path: &Path, last: Option<&Seal>) -> Result<Heads, Re
     let mut segments = Segments::of(path)?;
     let mut check = Check {
         heads: Some(Vec::new()),
+        anchor: last.cloned(),
         ..Check::default()
     };
     if let (Some(last), Segments::Folder { dir, numbers }) = (last, &mut segments)
@@ -75,12 +81,18 @@ pub(crate) fn heads_behind(path: &Path, last: Option<&Seal>) -> Result<Heads, Re
         check.before = before;
         check.is_alone = true;
     }
-    let fault = match check.all(&segments) {
-        Ok(()) => None,
-        Err(Stop::Fault(fault)) => Some(fault),
-        Err(Stop::Error(error)) => return Err(error),
+    let walked = check.all(&segments);
+    let fault = match (walked, &check.anchor) {
+        (Ok(()), None) => None,
+        // What was signed last is not there.
+        (Ok(()), Some(seal)) => Some(Fault::new(seal.cursor(), What::Cut)),
+        (Err(Stop::Fault(fault)), _) => Some(fault),
+        (Err(Stop::Error(error)), _) => return Err(error),
     };
     let mut heads = check.heads.unwrap_or_default();
+    // Not before the last seal was found as it was signed, nor a head that a later line told of.
+    let is_sound = |at: Cursor| fault.is_none_or(|fault| fault.is_behind(at));
+    heads.retain(|head| check.anchor.is_none() && is_sound(head.cursor));
     heads.retain(|head| last.is_none_or(|last| head.cursor > last.cursor()));
     Ok(Heads { heads, fault })
 }
@@ -146,6 +158,8 @@ struct Check {
     before: Hash,
     /// What a host could sign, if that is asked for.
     heads: Option<Vec<HeadAt>>,
+    /// What it signed last, until it was found to be so.
+    anchor: Option<Seal>,
     /// One segment, which cannot know what stood before it.
     is_alone: bool,
     /// The whole segment before, and how far its heads have vouched for it.
@@ -163,6 +177,7 @@ impl Default for Check {
             session: String::new(),
             before: chain::NOTHING,
             heads: None,
+            anchor: None,
             is_alone: false,
             previous: None,
             key: None,
@@ -179,6 +194,8 @@ struct Passed {
     /// Over the marks from its last head on.
     mark: u32,
     last_head: Cursor,
+    /// The head before that.
+    earlier_head: Cursor,
     /// Bytes behind its last newline.
     torn: u64,
 }
@@ -189,6 +206,14 @@ impl Passed {
         match said {
             Previous::Hash(hash) => hash == self.hash,
             Previous::Mark(mark) => mark == self.mark,
+        }
+    }
+
+    /// The last record that is beyond doubt where it is not. A mark is over the last head, too, which then vouches for nothing.
+    fn doubted_from(&self, said: Previous) -> Cursor {
+        match said {
+            Previous::Hash(_) => self.last_head,
+            Previous::Mark(_) => self.earlier_head,
         }
     }
 }
@@ -206,7 +231,8 @@ impl Check {
             Segments::Folder { dir, numbers } => {
                 let newest = newest_begun(dir, numbers);
                 let newest = newest.map_err(|error| Stop::Error(ReadError::io(dir, error)))?;
-                for number in numbers {
+                // Those behind it had not begun, and may begin while this is read.
+                for number in numbers.iter().filter(|number| **number <= newest) {
                     let path = folder::plain(dir, *number);
                     let source = Source::of(dir, *number);
                     let source =
@@ -258,6 +284,7 @@ impl Check {
         walk.records(path)?;
         let Finished {
             last_head,
+            earlier_head,
             mark,
             torn,
         } = walk.finish(is_newest)?;
@@ -270,6 +297,7 @@ impl Check {
             hash,
             mark,
             last_head,
+            earlier_head,
             torn,
         });
         Ok(())
@@ -308,7 +336,7 @@ impl Check {
             let added = Cursor::new(end.generation, header.first_seq);
             Some(Fault::new(added, What::Added))
         } else if !previous.is_meant_by(header.previous) {
-            let from = previous.last_head;
+            let from = previous.doubted_from(header.previous);
             Some(Fault::new(end, What::Between { from }))
         } else {
             None
@@ -323,6 +351,14 @@ impl Check {
     /// A head that its marks vouch for: does the host, too? The hash is over its segment up to it.
     fn sealed(&mut self, at: Cursor, hash: &Hash) -> Result<(), Fault> {
         self.verdict.heads += 1;
+        if let Some(anchor) = self.anchor.take_if(|anchor| anchor.cursor() <= at)
+            && (anchor.cursor() < at || !anchor.is_of(&self.before, hash))
+        {
+            let from = Cursor::START;
+            let cursor = anchor.cursor();
+            self.anchor = Some(anchor);
+            return Err(Fault::new(cursor, What::Between { from }));
+        }
         if let Some(heads) = &mut self.heads {
             heads.push(HeadAt {
                 cursor: at,

@@ -27,6 +27,8 @@ pub(super) struct Walk<'a> {
     /// or one less where the header is marked, too.
     range_start: u64,
     last_head: Option<Cursor>,
+    /// The head before that, or the record before the segment.
+    earlier_head: Cursor,
     /// Of the lines since.
     found: Vec<u32>,
     /// Out of order, as far as numbers tell. The next head knows better.
@@ -40,6 +42,8 @@ pub(super) struct Walk<'a> {
 pub(super) struct Finished {
     /// Its last head, or the record before it.
     pub(super) last_head: Cursor,
+    /// The head before that, or the record before it.
+    pub(super) earlier_head: Cursor,
     /// Over the marks from there on.
     pub(super) mark: u32,
     /// How many bytes stand behind its last record.
@@ -64,6 +68,7 @@ impl<'a> Walk<'a> {
             next_seq: header.first_seq,
             range_start: header.first_seq.saturating_sub(marks.len() as u64),
             last_head: None,
+            earlier_head: Cursor::new(header.generation, header.first_seq.saturating_sub(1)),
             found: marks,
             suspect: None,
             doubt,
@@ -97,6 +102,7 @@ impl<'a> Walk<'a> {
         }
         Ok(Finished {
             last_head: self.last_head_or_before(),
+            earlier_head: self.earlier_head,
             mark: marks::of_marks(&self.found),
             torn: self.torn,
         })
@@ -125,6 +131,7 @@ impl<'a> Walk<'a> {
         if let Some(head) = head {
             self.head(cursor, &head, line.len() + 1)?;
             self.range_start = seq;
+            self.earlier_head = self.last_head_or_before();
             self.last_head = Some(cursor);
             self.found.clear();
         }
@@ -157,7 +164,7 @@ impl<'a> Walk<'a> {
     fn head(&mut self, at: Cursor, head: &Head, length: usize) -> Result<(), Stop> {
         let actual = self.lines.hash_before(length);
         let marked = head.marks.as_ref();
-        let difference = marked.and_then(|marked| self.difference(at.seq, marked));
+        let difference = marked.and_then(|marked| self.difference(at, marked, head));
         let are_marks = marked.is_some() && difference.is_none();
         let is_hash = |hash: &String| actual.is_some_and(|actual| actual.to_hex().as_str() == hash);
         let is_chain = head.hash.as_ref().map_or(are_marks, is_hash);
@@ -167,8 +174,14 @@ impl<'a> Walk<'a> {
         }
         match (is_chain, are_marks) {
             (true, true) => {
-                if let Some(suspect) = self.suspect {
-                    return Err(suspect.into());
+                let expected = Cursor::new(self.generation, self.next_seq);
+                match self.suspect {
+                    // Every line before it is as it was marked, so the number that is wrong is its own.
+                    Some(_) if head.hash.is_none() && at != expected => {
+                        return Err(Fault::new(expected, What::Changed).into());
+                    }
+                    Some(suspect) => return Err(suspect.into()),
+                    None => {}
                 }
                 self.check.verdict.vouched = Some(at);
                 if let Some(actual) = actual {
@@ -187,12 +200,28 @@ impl<'a> Walk<'a> {
     }
 
     /// The first record that is not the one that was marked.
-    fn difference(&self, head: u64, marked: &[u32]) -> Option<Fault> {
-        // A head in between may have been made unknowable: these marks begin with it.
-        let begin = head.saturating_sub(marked.len() as u64);
-        let skip = usize::try_from(begin.saturating_sub(self.range_start)).unwrap_or(0);
+    fn difference(&self, at: Cursor, marked: &[u32], head: &Head) -> Option<Fault> {
+        let skip = match marked.len() == self.found.len() && head.hash.is_none() {
+            // Whatever number it has.
+            true => 0,
+            // A head in between may have been made unknowable: these marks begin with it.
+            false => {
+                let begin = at.seq.saturating_sub(marked.len() as u64);
+                usize::try_from(begin.saturating_sub(self.range_start)).unwrap_or(0)
+            }
+        };
         let skip = skip.min(self.found.len());
-        let (place, difference) = marks::compare(marked, &self.found[skip..])?;
+        let Some((place, difference)) = marks::compare(marked, &self.found[skip..]) else {
+            // Marks that do not reach back say nothing of what stands before them.
+            let from = self.last_head_or_before();
+            let is_short = skip > 0 && head.hash.is_none();
+            return is_short.then(|| Fault::new(at, What::Between { from }));
+        };
+        if let (0, 0, Some(last), None) = (skip, place, self.last_head, &head.hash) {
+            // The head that vouched for what stands before it is not the one that was written.
+            let from = self.earlier_head;
+            return Some(Fault::new(last, What::Between { from }));
+        }
         let seq = self.range_start.saturating_add((skip + place) as u64);
         if seq < self.first_seq {
             let header = Cursor::new(self.generation, self.first_seq);

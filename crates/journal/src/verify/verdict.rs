@@ -85,6 +85,14 @@ impl Fault {
     pub(super) fn new(cursor: Cursor, what: What) -> Self {
         Self { cursor, what }
     }
+
+    /// Whether what stands up to this record is beyond doubt.
+    pub(super) fn is_behind(&self, at: Cursor) -> bool {
+        match self.what {
+            What::Between { from } => at <= from,
+            _ => at < self.cursor,
+        }
+    }
 }
 
 impl fmt::Display for Fault {

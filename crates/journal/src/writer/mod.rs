@@ -268,6 +268,11 @@ impl Writer {
         self.head(at);
         self.commit()?;
         self.sync()?;
+        self.begin_next(at, carried)
+    }
+
+    /// Begins the next segment with `carried`. Everything before it is on the disk.
+    fn begin_next(&mut self, at: u64, carried: &KeeperEvent) -> Result<Tail, RollError> {
         let header = self.header(self.stage.mark_of_segment()).line();
         let next = self.number + 1;
         let path = folder::plain(&self.dir, next);

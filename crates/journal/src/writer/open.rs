@@ -1,17 +1,20 @@
 //! Opens a journal to write: a new generation, or the end of the last one.
 //!
 //! Owns what is done to the files of earlier writers: an unfinished record at the very end is cut, nothing else is ever
-//! touched. Invariant: a generation is begun once, and only after everything before it is on the disk.
+//! touched. Invariants: a generation is begun once, and only after everything before it is on the disk; a segment has the
+//! heads of one version, so one of an earlier version is left as it is, and the next one goes on.
 
 use std::fs::OpenOptions;
+use std::io;
 use std::path::Path;
 
 use super::disk::{Disk, RealDisk};
 use super::stage::Stage;
 use super::{Limits, Writer, begin_segment};
 use crate::error::OpenError;
+use crate::event::KeeperEvent;
 use crate::folder;
-use crate::header::{self, Header, Previous};
+use crate::header::{self, Header, Previous, VERSION};
 use crate::marks;
 use crate::survey::{self, Carried, Newest, Survey};
 
@@ -51,7 +54,7 @@ impl Writer {
         secure(dir, newest.as_ref(), stillborn)?;
         let is_begun = |newest: &Newest| newest.header.generation == generation;
         let newest = match newest {
-            Some(newest) if is_begun(&newest) => {
+            Some(newest) if is_begun(&newest) && newest.header.previous.version() == VERSION => {
                 // Its writer was stopped before the first record: it goes on where that one was stopped.
                 let writer = Self::go_on(disk, dir, newest, &carried, limits)?;
                 return Ok((writer, carried));
@@ -93,7 +96,13 @@ impl Writer {
             .filter(|newest| newest.is_plain)
             .ok_or_else(nothing)?;
         secure(dir, Some(&newest), stillborn)?;
-        let writer = Self::go_on(Box::new(RealDisk), dir, newest, &carried, limits)?;
+        let is_earlier = newest.header.previous.version() < VERSION;
+        let path = folder::plain(dir, newest.number);
+        let mut writer = Self::go_on(Box::new(RealDisk), dir, newest, &carried, limits)?;
+        if is_earlier {
+            let begun = writer.begin_next(carried.at, &summed_up(&carried));
+            begun.map_err(|error| OpenError::io(&path, io::Error::other(error)))?;
+        }
         Ok((writer, carried))
     }
 
@@ -164,6 +173,16 @@ impl Writer {
             hurry: 0,
             is_broken: false,
         })
+    }
+}
+
+/// What a later segment of a generation that has ended must know of the earlier ones. Its questions are withdrawn.
+fn summed_up(carried: &Carried) -> KeeperEvent {
+    KeeperEvent::Carried {
+        last_n: carried.last_n,
+        epoch: carried.epoch,
+        open: Vec::new(),
+        agent: carried.agent,
     }
 }
 

@@ -271,15 +271,68 @@ fn a_record_that_was_changed_with_its_mark_is_told_by_the_next_head() {
         let place = lines.iter().position(|line| seq_or_0(line) == heads[0] + 2);
         forge_mark(lines, place.unwrap());
     });
+    // The head is not the one that was written, so nothing that it vouched for is beyond doubt.
     let cursor = Cursor::new(1, heads[1]);
-    let what = What::Changed;
+    let from = Cursor::new(1, heads[0]);
+    let what = What::Between { from };
     assert_eq!(session.fault(), Fault { cursor, what });
+    let verdict = verify(session.dir.path(), None).unwrap();
+    assert_eq!(verdict.vouched, Some(from));
+    assert_eq!(signable(&session), [from]);
+}
+
+/// What a host would sign.
+fn signable(session: &Session) -> Vec<Cursor> {
+    let found = heads(session.dir.path(), None).unwrap();
+    found.heads.iter().map(|head| head.cursor).collect()
+}
+
+#[test]
+fn a_head_whose_marks_do_not_reach_back_vouches_for_nothing() {
+    let session = Session::new();
+    let before = signable(&session);
+    let newest = session.verdict().segments;
+    let mut last = 0;
+    session.change(newest, |lines| {
+        lines[2] = lines[2].replacen("x", "y", 1);
+        let is_head = |line: &String| line.contains("\"event\":\"head\"");
+        lines.truncate(lines.iter().position(is_head).unwrap() + 1);
+        let head = lines.last_mut().unwrap();
+        last = seq(head);
+        let (front, _) = head.split_once('{').unwrap();
+        *head = format!("{front}{{\"event\":\"head\",\"marks\":\"\",\"sum\":\"00000000\"}}");
+    });
+    let Fault { cursor, what } = session.fault();
+    assert_eq!(cursor, Cursor::new(2, last));
+    assert!(matches!(what, What::Between { .. }), "{what:?}");
+    let of_earlier = |at: &&Cursor| at.generation == 1;
+    let earlier: Vec<Cursor> = before.iter().filter(of_earlier).copied().collect();
+    assert_eq!(signable(&session), earlier);
+}
+
+#[test]
+fn a_head_with_another_number_is_named() {
+    for more in [1, 3, 5, 100] {
+        let session = Session::new();
+        let mut expected = 0;
+        session.change(1, |lines| {
+            let head = |line: &&mut String| line.contains("\"event\":\"head\"");
+            let line = lines.iter_mut().find(head).unwrap();
+            expected = seq(line);
+            let (_, rest) = line.split_once(' ').unwrap();
+            *line = format!("{} {rest}", expected + more);
+        });
+        let cursor = Cursor::new(1, expected);
+        let what = What::Changed;
+        assert_eq!(session.fault(), Fault { cursor, what }, "{more}");
+    }
 }
 
 #[test]
 fn the_last_head_of_a_segment_is_told_by_the_next_segment() {
     let session = Session::new();
     let mut last_but_one = 0;
+    let before = signable(&session);
     session.change(1, |lines| {
         let is_head = |line: &&String| line.contains("\"event\":\"head\"");
         let heads: Vec<u64> = lines.iter().filter(is_head).map(|line| seq(line)).collect();
@@ -289,9 +342,11 @@ fn the_last_head_of_a_segment_is_told_by_the_next_segment() {
             .position(|line| seq_or_0(line) == last_but_one + 1);
         forge_mark(lines, place.unwrap());
     });
-    let Fault { cursor, what } = session.fault();
-    assert_eq!(cursor.generation, 1);
-    assert!(matches!(what, What::Between { from } if from.seq > last_but_one));
+    let from = Cursor::new(1, last_but_one);
+    assert_eq!(session.fault().what, What::Between { from });
+    let sound = |at: &&Cursor| **at <= from;
+    let sound: Vec<Cursor> = before.iter().filter(sound).copied().collect();
+    assert_eq!(signable(&session), sound);
 }
 
 fn seq_or_0(line: &str) -> u64 {
@@ -390,6 +445,27 @@ fn a_journal_that_was_written_anew_is_told_by_its_seals_alone() {
     rewrite(session.dir.path(), "line 3 ");
     assert_eq!(verify(session.dir.path(), None).unwrap().fault, None);
     assert!(matches!(sealed_fault(&session).what, What::Between { .. }));
+}
+
+#[test]
+fn behind_what_was_signed_and_is_no_more_nothing_is_signed() {
+    // Written anew with another word, and with a seal that was changed.
+    let session = sealed();
+    let seals = seal::read(session.dir.path()).unwrap();
+    let of_middle = &seals[seals.len() / 2];
+    let behind = heads(session.dir.path(), Some(of_middle)).unwrap();
+    assert_eq!((behind.heads.is_empty(), behind.fault), (false, None));
+    let mut other = of_middle.clone();
+    other.before = Some("1".repeat(64));
+    let mut gone = of_middle.clone();
+    gone.seq += 1;
+    for seal in [&other, &gone] {
+        let found = heads(session.dir.path(), Some(seal)).unwrap();
+        assert!(found.heads.is_empty() && found.fault.is_some(), "{seal:?}");
+    }
+    rewrite(session.dir.path(), "line 3 ");
+    let found = heads(session.dir.path(), Some(of_middle)).unwrap();
+    assert!(found.heads.is_empty() && found.fault.is_some());
 }
 
 #[test]
