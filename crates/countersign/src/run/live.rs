@@ -15,7 +15,7 @@ use super::agent::{Launch, Started};
 use super::asking::dialog_for;
 use super::batch::told;
 use super::core::{After, Core, Open, Taken};
-use super::dialog::{Choice, Dialog, Step};
+use super::dialog::{Choice, Dialog, Step, not_yet};
 use super::ending::Ending;
 use super::held::Held;
 use super::ledger::{Decided, Entry};
@@ -546,7 +546,7 @@ impl Live {
         if let Some(shown) = &self.shown {
             let (mut lines, cursor) = shown.dialog.lines(size);
             if self.is_resting() {
-                lines.push(Line::of("one moment …", Tone::Dim));
+                not_yet(&mut lines);
             }
             return self.screen.live(&lines, cursor);
         }

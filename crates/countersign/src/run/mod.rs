@@ -330,7 +330,7 @@ async fn ask_trust<W: io::Write>(
         let rest = live::REST.saturating_sub(since.elapsed());
         let (mut lines, cursor) = dialog.lines(screen.size());
         if !rest.is_zero() {
-            lines.push(Line::of("one moment …", Tone::Dim));
+            dialog::not_yet(&mut lines);
         }
         screen.live(&lines, cursor)?;
         let input = match rest.is_zero() {

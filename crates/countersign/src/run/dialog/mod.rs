@@ -20,7 +20,7 @@ pub(crate) use trust::TrustFolder;
 
 use crate::term::keys::Input;
 use crate::term::screen::Size;
-use crate::term::style::Line;
+use crate::term::style::{Line, Tone};
 
 /// Something a person is asked.
 pub(crate) trait Dialog {
@@ -35,6 +35,12 @@ pub(crate) trait Dialog {
 
     /// Takes what came back from the editor; nothing if it was left unchanged.
     fn edited(&mut self, text: Option<String>) -> Step;
+}
+
+/// The last row says which keys there are. Until they count it says so: whoever sees them may press them.
+pub(crate) fn not_yet(lines: &mut Vec<Line>) {
+    lines.pop();
+    lines.push(Line::of("one moment …", Tone::Dim));
 }
 
 /// What comes after a key.
