@@ -156,10 +156,8 @@ fn seal_heads(folders: &Folders, session: SessionId, dir: &Path) -> Result<(), C
     let began = SystemTime::now();
     let seals = seal::read(dir)?;
     // Where the key was made anew, what an earlier one has signed is hashed again.
-    let last = match seals.last() {
-        Some(seal) => Some(seal).filter(|seal| is_ours(folders, session, seal)),
-        None => None,
-    };
+    let last = seals.last();
+    let last = last.filter(|seal| is_ours(folders, session, seal));
     let Heads { heads, fault } = heads(dir, last)?;
     if let Some(fault) = fault {
         tracing::warn!(%session, %fault, "a journal is not as it was written: nothing behind that is signed");
