@@ -249,6 +249,24 @@ it('who may only watch sees the card and no answers, and keys do nothing', async
   await stage.api('POST', `/approvals/${one.id}/decision`, { saw: one.digest, decision: 'deny' });
 });
 
+it('who may only answer says yes or no, and is offered nothing that reaches further', async () => {
+  const one = await openOf(stage, await begin('run `touch answered.txt`'));
+  const made = await stage.api<{ path: string }>('POST', '/login-links', { scope: 'answer' });
+  const other = await window.context();
+  const narrow = await signedIn(stage, other, stage.url + made.path);
+  await visit(narrow.page, stage, one.id);
+  const card = narrow.page.locator(`[data-approval="${one.id}"]`);
+  await card.getByRole('button', { name: 'Allow once' }).waitFor();
+  expect(await card.getByRole('button').allTextContents()).toHaveLength(2);
+  // Keys of what is not offered do nothing.
+  for (const key of ['s', 'r', 'e']) await narrow.page.keyboard.press(key);
+  expect((await stage.api<Approval>('GET', `/approvals/${one.id}`)).life).toBe('open');
+  await narrow.page.keyboard.press('a');
+  await written(stage, join(cwd, 'answered.txt'));
+  expect(decisionOf(await become(stage, one.id, 'settled'))).toEqual({ decision: 'allow' });
+  await other.close();
+});
+
 it('questions are answered by number keys', async () => {
   const one = await openOf(stage, await begin('Ask about the currencies.'), 'questions');
   await visit(page, stage, one.id);

@@ -223,11 +223,24 @@ fn key(folders: &Folders) -> Result<SigningKey, CareError> {
         chance.update(uuid::Uuid::new_v4().as_bytes());
     }
     let key = seal::load_or_create(&folders.seal_key(), chance.finalize().as_bytes())?;
-    let public = folders.seal_public();
-    if !public.exists() {
-        fs::write(public, seal::public_text(&key.verifying_key()) + "\n")?;
-    }
+    let public = seal::public_text(&key.verifying_key());
+    publish(&folders.seal_public(), &public)?;
     Ok(key)
+}
+
+/// Writes the public half of the key. That of an earlier key is kept beside it under a name of its own: what was signed with
+/// it can be verified as long as it is there.
+fn publish(path: &Path, text: &str) -> io::Result<()> {
+    match fs::read_to_string(path) {
+        Ok(there) if there.trim() == text => return Ok(()),
+        Ok(there) => {
+            let name = &blake3::hash(there.trim().as_bytes()).to_hex()[..8];
+            fs::rename(path, path.with_file_name(format!("seal-{name}.pub")))?;
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    fs::write(path, format!("{text}\n"))
 }
 
 #[cfg(test)]
@@ -254,6 +267,21 @@ mod tests {
             looked(dir, began).unwrap();
             assert_eq!(has_news(dir).unwrap(), is_new, "{written:?}");
         }
+    }
+
+    #[test]
+    fn the_public_half_is_that_of_the_key_and_an_earlier_one_is_kept() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("seal.pub");
+        for text in ["one", "one", "two", "two"] {
+            publish(&path, text).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap().trim(), text);
+        }
+        let all = fs::read_dir(place.path()).unwrap();
+        let all: Vec<PathBuf> = all.map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(all.len(), 2, "{all:?}");
+        let earlier = all.iter().find(|it| **it != path).unwrap();
+        assert_eq!(fs::read_to_string(earlier).unwrap().trim(), "one");
     }
 
     #[tokio::test]

@@ -11,7 +11,7 @@ use countersign_journal::{Cursor, Reader, Step};
 use crate::control::{SessionId, State};
 use crate::host::Inner;
 use crate::store::sessions::SessionRow;
-use crate::store::{Durability, StoreError, queue, sessions};
+use crate::store::{Durability, StoreError, approvals, queue, sessions};
 
 /// Has every session looked after that may have an agent, or has something to do.
 pub(crate) async fn recover(inner: &Arc<Inner>) -> Result<(), StoreError> {
@@ -57,15 +57,20 @@ pub(crate) async fn recover(inner: &Arc<Inner>) -> Result<(), StoreError> {
 /// Whether something may run in it, or wait.
 async fn needs_a_look(inner: &Arc<Inner>, row: &SessionRow) -> Result<bool, StoreError> {
     let id = row.id;
-    let waits = inner
+    let (waits, is_decided) = inner
         .store
-        .read(move |it| Ok(!queue::ids(it, id)?.is_empty()))
+        .read(move |it| {
+            Ok((
+                !queue::ids(it, id)?.is_empty(),
+                approvals::has_business(it, id)?,
+            ))
+        })
         .await?;
     let is_settled = matches!(
         row.state,
         State::Stopped | State::Failed { .. } | State::Idle { asleep: true, .. }
     );
-    if row.live || !is_settled || (waits && !row.queue_held) {
+    if row.live || !is_settled || (waits && !row.queue_held) || is_decided {
         return Ok(true);
     }
     // A database that was put back from a copy may know nothing of an agent that came since.

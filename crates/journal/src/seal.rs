@@ -59,7 +59,7 @@ pub enum KeyError {
         source: io::Error,
     },
     /// It is none of ours.
-    #[error("{} is no key of countersign; move it away, and the next start makes a new one", path.display())]
+    #[error("{} is no key of countersign; move it away, and a new one is made with the next seal", path.display())]
     Text {
         /// Which file.
         path: PathBuf,

@@ -5,7 +5,7 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use countersign_api::control::{Cmd, MessageId, SessionId};
+use countersign_api::control::{Cmd, Decide, MessageId, SessionId};
 use countersign_api::{CLIENT, Code, IDEMPOTENCY_KEY, Problem, Scope};
 
 use crate::refusal::Refusal;
@@ -22,6 +22,24 @@ pub struct Caller {
     pub scope: Scope,
     /// How it was shown.
     pub via: Via,
+}
+
+impl Caller {
+    /// Who may only answer settles a question as it was asked. A rule, a mode or another input reach further, and are what
+    /// `full` is for.
+    pub(crate) fn may_decide(&self, decide: &Decide) -> Result<(), Refusal> {
+        match decide.beyond() {
+            Some(what) if !self.scope.allows(Scope::Full) => {
+                let detail = format!(
+                    "this decision {what}, which needs the scope `full`, and `{}` has `{}`",
+                    self.name, self.scope
+                );
+                let hint = "Answer the question as it was asked, or decide with a wider token.";
+                Err(Problem::new(Code::NotAllowed, detail).hint(hint).into())
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// How a caller showed who it is.

@@ -64,7 +64,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Decides. The first decision holds; whoever comes second is told it. */
+        /**
+         * Decides. The first decision holds; whoever comes second is told it.
+         * @description What reaches further than the question needs `full`: another input, a rule, a mode, folders, an approved plan that was
+         *     changed or that begins elsewhere.
+         */
         post: operations["decideApproval"];
         delete?: never;
         options?: never;

@@ -11,9 +11,9 @@ const always = (...rules: string[]) => ({ kind: 'always' as const, label: '', ru
 
 describe('buttons', () => {
   it('offer a rule only where the host offers one', () => {
-    expect(buttons(asked(), { harm: null, online: true, unseen: 0 })).toMatchObject({ session: null, rule: null });
+    expect(buttons(asked(), { harm: null, online: true, unseen: 0, mayAll: true })).toMatchObject({ session: null, rule: null });
     const offered = asked({ offers: [always('Bash(npm test)')] });
-    expect(buttons(offered, { harm: null, online: true, unseen: 0 })).toMatchObject({
+    expect(buttons(offered, { harm: null, online: true, unseen: 0, mayAll: true })).toMatchObject({
       allow: 'Allow once',
       session: 'For this session',
       rule: 'As a rule…',
@@ -22,14 +22,20 @@ describe('buttons', () => {
 
   it('never keep what cannot be undone', () => {
     const offered = asked({ offers: [always('Bash(rm:*)')] });
-    expect(buttons(offered, { harm: 'gone', online: true, unseen: 0 })).toMatchObject({ session: null, rule: null });
+    expect(buttons(offered, { harm: 'gone', online: true, unseen: 0, mayAll: true })).toMatchObject({ session: null, rule: null });
     expect(forSession(offered, 'gone')).toBeNull();
   });
 
+  it('leave what reaches further than the question to those who may do everything', () => {
+    const offered = asked({ offers: [always('Bash(npm test)')] });
+    const narrow = buttons(offered, { harm: null, online: true, unseen: 0, mayAll: false });
+    expect(narrow).toEqual({ allow: 'Allow once', session: null, rule: null, edit: null, deny: 'Deny…' });
+  });
+
   it('say what they will do offline, and what was never seen', () => {
-    const offline = buttons(asked(), { harm: null, online: false, unseen: 0 });
+    const offline = buttons(asked(), { harm: null, online: false, unseen: 0, mayAll: true });
     expect(offline).toMatchObject({ allow: 'Allow when back', deny: 'Deny when back…' });
-    expect(buttons(asked(), { harm: null, online: true, unseen: 212 }).allow).toBe('Allow once, 212 lines unseen');
+    expect(buttons(asked(), { harm: null, online: true, unseen: 212, mayAll: true }).allow).toBe('Allow once, 212 lines unseen');
   });
 });
 

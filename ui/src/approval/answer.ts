@@ -1,6 +1,6 @@
 // Answers as they are sent, and the words of the buttons that send them. Pure.
 // Invariants: an answer carries one choice (a rule, a mode and folders never ride along with one another); what cannot be
-// undone is never kept as a rule from here.
+// undone is never kept as a rule from here; who may only answer is offered nothing that reaches further than the question.
 
 import type { Approval, Decide, Offer, RuleScope } from '../api/types';
 
@@ -79,19 +79,19 @@ export interface Buttons {
   deny: string;
 }
 
-/** What the buttons say: what will happen when they are pressed. */
+/** What the buttons say: what will happen when they are pressed. `mayAll`: more than an answer may be given. */
 export function buttons(
   asked: Pick<Approval, 'kind' | 'offers'>,
-  of: { harm: string | null; online: boolean; unseen: number },
+  of: { harm: string | null; online: boolean; unseen: number; mayAll: boolean },
 ): Buttons {
   const later = of.online ? '' : ' when back';
   const unseen = of.unseen > 0 ? `, ${of.unseen} ${of.unseen === 1 ? 'line' : 'lines'} unseen` : '';
-  const mayKeep = of.harm === null && ruleOffers(asked).length > 0;
+  const mayKeep = of.mayAll && of.harm === null && ruleOffers(asked).length > 0;
   return {
     allow: of.online ? `Allow once${unseen}` : `Allow when back${unseen}`,
     session: mayKeep ? `For this session${later}` : null,
     rule: mayKeep && of.online ? 'As a rule…' : null,
-    edit: asked.kind === 'tool' ? 'Edit' : null,
+    edit: of.mayAll && asked.kind === 'tool' ? 'Edit' : null,
     deny: `Deny${later}…`,
   };
 }

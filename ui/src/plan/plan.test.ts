@@ -146,14 +146,18 @@ describe('ways', () => {
   const choice: Choice = { way: 'manual', granted: [0], compact: false, comments: [], feedback: '', edited: null, mode: 'edits', pictures: [] };
 
   it('are said in plain words, with how full the context is', () => {
-    expect(ways(card).map((way) => way.label)).toEqual([
+    expect(ways(card, true).map((way) => way.label)).toEqual([
       'Start fresh with this plan',
       'Go on and accept edits',
       'Go on and ask for each edit',
       'Keep planning',
     ]);
-    expect(ways(card)[0]?.help).toContain('71 %');
-    expect(ways({ ...card, context_percent: null })[0]?.help).not.toContain('%');
+    expect(ways(card, true)[0]?.help).toContain('71 %');
+    expect(ways({ ...card, context_percent: null }, true)[0]?.help).not.toContain('%');
+  });
+
+  it('that settle more than the plan are for those who may do everything', () => {
+    expect(ways(card, false).map((way) => way.way)).toEqual(['manual', 'keep-planning']);
   });
 
   it('grant permissions only where that can be', () => {

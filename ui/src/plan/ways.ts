@@ -1,5 +1,6 @@
 // The ways on from a plan in plain words, and the decision that one of them makes. Pure.
-// Invariants: permissions are granted only by ways that can grant them; the button repeats the choice and counts what goes along.
+// Invariants: permissions are granted only by ways that can grant them; the button repeats the choice and counts what goes along;
+// who may only answer is offered the ways that settle the plan as it was asked.
 
 import type { Approval, Comment, Decide, ModeName, PlanWay } from '../api/types';
 import { blockOf, type Picture } from '../composer/images';
@@ -13,10 +14,11 @@ export interface WayWords {
   mayCompact: boolean;
 }
 
-/** The ways that the host offers, in its order. */
-export function ways(card: PlanCard): WayWords[] {
+/** The ways that the host offers, in its order. `mayAll`: more than an answer may be given. */
+export function ways(card: PlanCard, mayAll: boolean): WayWords[] {
   const hasText = card.text != null;
-  return card.ways.map((offer) => ({
+  const open = card.ways.filter((offer) => mayAll || offer.way === 'manual' || offer.way === 'keep-planning');
+  return open.map((offer) => ({
     way: offer.way,
     label: LABELS[offer.way](hasText),
     help: helpOf(offer.way, card),

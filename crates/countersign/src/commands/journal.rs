@@ -66,7 +66,7 @@ pub(crate) enum Command {
     /// had no key.
     ///
     ///   countersign journal verify DIR
-    ///   countersign journal verify DIR --key host.pub --json
+    ///   countersign journal verify DIR --key seal.pub --json
     ///
     /// Exits 0 if all is well, 1 if something was changed or cannot be read.
     #[command(verbatim_doc_comment)]

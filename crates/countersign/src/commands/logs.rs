@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     /// Show thinking, notices and stderr, too
     #[arg(short, long)]
     verbose: bool,
-    /// Print the journal's records as NDJSON instead: each line of the wire as it was written
+    /// Print the journal's records as NDJSON instead, secrets masked; of one over 64 KiB its cursor and length alone
     #[arg(long, conflicts_with = "lines")]
     raw: bool,
     #[command(flatten)]

@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     /// How the log on stderr is written. COUNTERSIGN_LOG says what is in it: `info`, `debug`, `countersign_server=debug`
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Log::Text)]
     log: Log,
-    /// Print what a program needs to know as one JSON object: url, link, socket, data, agents
+    /// Print what a program needs to know as a line of JSON: url, link, socket, data, agents; and another one at the end
     #[arg(long)]
     json: bool,
     /// Print a unit for systemd (or launchd on macOS) that runs this very program with the other options, and end

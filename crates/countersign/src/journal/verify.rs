@@ -25,9 +25,10 @@ pub(crate) struct Arguments {
     /// A session's folder, its journal, or one segment
     #[arg(value_name = "FILE|DIR")]
     path: PathBuf,
-    /// Check the host's seals against this key: the public half as text, or the host's own key file
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
+    /// Check the host's seals against this key: the public half as text, or the host's own key file. More than once where
+    /// the host was given another key
+    #[arg(long = "key", value_name = "FILE")]
+    keys: Vec<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -36,14 +37,15 @@ pub(crate) struct Arguments {
 pub(crate) fn verify(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let path = &arguments.path;
     check_form(path)?;
-    if arguments.key.is_some() && path.is_file() {
+    if !arguments.keys.is_empty() && path.is_file() {
         bail!("seals stand beside the journal: with --key, give the session's folder");
     }
-    let key = arguments.key.as_deref().map(key).transpose()?;
+    let keys = arguments.keys.iter().map(|path| key(path));
+    let keys = keys.collect::<anyhow::Result<Vec<VerifyingKey>>>()?;
     let spinner = Spinner::new("verifying");
-    let verdict = countersign_journal::verify(path, key.as_ref());
+    let verdict = countersign_journal::verify(path, &keys);
     let report = match verdict {
-        Ok(verdict) => Report::new(verdict, key.is_some(), path),
+        Ok(verdict) => Report::new(verdict, !keys.is_empty(), path),
         Err(error) => return unread(error, arguments),
     };
     drop(spinner);
@@ -81,7 +83,7 @@ fn unread(error: ReadError, arguments: &Arguments) -> anyhow::Result<Outcome> {
 /// The first compressed segment that cannot be decompressed.
 fn damaged_segment(path: &Path) -> Option<(PathBuf, Fault)> {
     ending::segments(path).into_iter().find_map(|file| {
-        let fault = countersign_journal::verify(&file, None).ok()?.fault?;
+        let fault = countersign_journal::verify(&file, &[]).ok()?.fault?;
         matches!(fault.what, What::Unreadable { .. }).then_some((file, fault))
     })
 }

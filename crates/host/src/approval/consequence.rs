@@ -14,7 +14,7 @@ use countersign_wire::permission::PermissionUpdate;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::control::approval::{Effect, Scope};
+use crate::control::approval::{Effect, Kind, Scope};
 use crate::control::{ApprovalId, Message, MessageId, Mode, SessionId};
 
 /// What is known when a decision is made, beside the question.
@@ -172,6 +172,18 @@ impl Answer {
         match self {
             Self::Allow { .. } | Self::Accept { .. } | Self::Complete { .. } => Effect::Allow,
             Self::Deny { .. } | Self::Decline | Self::Dismiss => Effect::Deny,
+        }
+    }
+
+    /// No to a question of this kind, as its wire says it; only the model of a call reads the words.
+    pub(crate) fn refusal(kind: Kind, message: String) -> Self {
+        match kind {
+            Kind::Elicitation => Self::Decline,
+            Kind::Dialog => Self::Dismiss,
+            Kind::Tool | Kind::Questions | Kind::Plan => Self::Deny {
+                message,
+                stop: false,
+            },
         }
     }
 

@@ -313,6 +313,26 @@ impl Decide {
             interrupt: false,
         }
     }
+
+    /// What it settles beside the question as it was asked, if anything: that is more than an answer to it. Said in words
+    /// that follow "this decision".
+    pub fn beyond(&self) -> Option<&'static str> {
+        match self {
+            Self::Allow {
+                updated_input: Some(_),
+                ..
+            } => Some("puts another input in the place of the agent's"),
+            Self::Allow {
+                remember: Some(_), ..
+            } => Some("makes a rule"),
+            Self::Allow { mode: Some(_), .. } => Some("changes the mode of the session"),
+            Self::Allow { add_dirs, .. } if !add_dirs.is_empty() => Some("opens more folders"),
+            Self::Plan(plan) => plan.beyond(),
+            Self::Allow { .. } | Self::Deny { .. } | Self::Answer { .. } | Self::Decline { .. } => {
+                None
+            }
+        }
+    }
 }
 
 /// A rule that is to hold from now on.
@@ -370,6 +390,25 @@ pub struct PlanDecision {
     pub compact: bool,
 }
 
+impl PlanDecision {
+    fn beyond(&self) -> Option<&'static str> {
+        match self.choice {
+            Way::ClearContext => Some("begins another session"),
+            Way::AcceptEdits => Some("changes the mode of the session"),
+            Way::Manual | Way::KeepPlanning if self.mode.is_some() => {
+                Some("changes the mode of the session")
+            }
+            Way::Manual if self.plan.is_some() => {
+                Some("puts another plan in the place of the agent's")
+            }
+            Way::Manual | Way::KeepPlanning if !self.allowed_prompts.is_empty() => {
+                Some("allows calls in advance")
+            }
+            Way::Manual | Way::KeepPlanning => None,
+        }
+    }
+}
+
 /// Ways on from a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -396,6 +435,36 @@ pub struct Comment {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_answer_reaches_no_further_than_its_question() {
+        for text in [
+            r#"{"decision":"allow"}"#,
+            r#"{"decision":"deny","message":"no","interrupt":true}"#,
+            r#"{"decision":"answer","answers":{"Which?":"This"}}"#,
+            r#"{"decision":"decline"}"#,
+            r#"{"decision":"plan","choice":"manual","feedback":"go on"}"#,
+            r#"{"decision":"plan","choice":"manual","compact":true}"#,
+            r#"{"decision":"plan","choice":"keep-planning","plan":"1. Less","comments":[{"line":1,"text":"why"}]}"#,
+        ] {
+            let decide: Decide = serde_json::from_str(text).unwrap();
+            assert_eq!(decide.beyond(), None, "{text}");
+        }
+        for text in [
+            r#"{"decision":"allow","updated_input":{"command":"ls"}}"#,
+            r#"{"decision":"allow","remember":{"rules":["Bash"],"scope":"session"}}"#,
+            r#"{"decision":"allow","mode":{"mode":"edits"}}"#,
+            r#"{"decision":"allow","add_dirs":["/srv"]}"#,
+            r#"{"decision":"plan","choice":"clear-context"}"#,
+            r#"{"decision":"plan","choice":"accept-edits"}"#,
+            r#"{"decision":"plan","choice":"manual","plan":"1. More"}"#,
+            r#"{"decision":"plan","choice":"manual","allowed_prompts":[0]}"#,
+            r#"{"decision":"plan","choice":"manual","mode":{"mode":"edits"}}"#,
+        ] {
+            let decide: Decide = serde_json::from_str(text).unwrap();
+            assert!(decide.beyond().is_some(), "{text}");
+        }
+    }
 
     #[test]
     fn a_decision_is_read_as_it_crosses_http() {

@@ -20,7 +20,7 @@ use crate::desk::{self};
 use crate::live::{self, Mailbox, Order};
 use crate::notify::Event;
 use crate::store::sessions::SessionRow;
-use crate::store::{approvals, events, sessions};
+use crate::store::{Connection, approvals, events, sessions};
 
 use super::view::{approval_view, view};
 use super::{Inner, locked};
@@ -232,11 +232,10 @@ impl Inner {
 
     pub(super) fn event(&self, session: SessionId, what: Happened) {
         let news = self.news.clone();
-        self.store.post(move |it| {
-            events::add(it, now(), Some(session), &what)?;
-            news.send_modify(|news| *news += 1);
-            Ok(())
-        });
+        let add = move |it: &Connection| events::add(it, now(), Some(session), &what).map(drop);
+        // Who is told before it is committed looks, finds nothing, and waits for the next.
+        let told = move || news.send_modify(|news| *news += 1);
+        self.store.post_and(add, told);
     }
 
     /// What an actor stored, for whoever is to be told outside of this machine.

@@ -7,11 +7,13 @@ use std::collections::HashMap;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use countersign_client::{Handle, Question, Questions};
 use countersign_journal::Tail;
 use countersign_keeper::attach::{Attachment, Kept, Over};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// A live agent.
 #[derive(Debug)]
@@ -22,9 +24,14 @@ pub(crate) struct Agent {
     /// Questions that can be answered, by their name on the wire.
     pub(crate) asked: HashMap<String, Question>,
     questions: Option<Questions>,
+    /// When the last question had come that could come; none as long as more can.
+    unheard_since: Option<Instant>,
     tail: watch::Receiver<Tail>,
     paused: watch::Receiver<Option<i32>>,
 }
+
+/// A connection whose lines cannot be read any more ends within this by itself, or by us.
+const UNHEARD: Duration = Duration::from_secs(2);
 
 /// What comes from an agent.
 #[derive(Debug)]
@@ -59,6 +66,7 @@ impl Agent {
             handle: kept.session.handle,
             asked: HashMap::new(),
             questions: Some(kept.session.questions),
+            unheard_since: None,
             tail: kept.attachment.tail(),
             paused: kept.attachment.paused(),
             attachment: kept.attachment,
@@ -91,11 +99,23 @@ impl Agent {
         *self.tail.borrow()
     }
 
+    /// Why its keeper writes nothing, as it stands now: what was said on the way in may be over. A later change is news.
+    pub(crate) fn paused(&mut self) -> Option<i32> {
+        *self.paused.borrow_and_update()
+    }
+
     /// Waits for the next thing. May be dropped: nothing is lost.
     pub(crate) async fn news(&mut self) -> News {
         tokio::select! {
             biased;
-            question = next(&mut self.questions) => News::Asks(Box::new(question)),
+            question = next(&mut self.questions, &mut self.unheard_since) => match question {
+                Some(question) => News::Asks(Box::new(question)),
+                // Its keeper lives: whoever attaches anew reads from where this one stopped.
+                None => {
+                    self.attachment.cut();
+                    News::Over(Over::Lost("the agent's lines cannot be read any more".to_owned()))
+                }
+            },
             Ok(()) = self.tail.changed() => News::Grown,
             Ok(()) = self.paused.changed() => {
                 let errno = *self.paused.borrow_and_update();
@@ -105,21 +125,26 @@ impl Agent {
         }
     }
 
-    /// Waits for the next question alone. May be dropped: nothing is lost.
-    pub(crate) async fn question(&mut self) -> Question {
-        next(&mut self.questions).await
+    /// Waits for the next question alone; none if no more can come. May be dropped: nothing is lost.
+    pub(crate) async fn question(&mut self) -> Option<Question> {
+        next(&mut self.questions, &mut self.unheard_since).await
     }
 }
 
-/// The next question; where no more can come, none does.
-async fn next(questions: &mut Option<Questions>) -> Question {
+/// The next question. None, a while later, where no more can come: an agent that has ended is told of before that.
+async fn next(
+    questions: &mut Option<Questions>,
+    unheard_since: &mut Option<Instant>,
+) -> Option<Question> {
     if let Some(coming) = questions {
         if let Some(question) = coming.next().await {
-            return question;
+            return Some(question);
         }
         *questions = None;
     }
-    std::future::pending().await
+    let since = *unheard_since.get_or_insert_with(Instant::now);
+    tokio::time::sleep_until(since + UNHEARD).await;
+    None
 }
 
 #[cfg(test)]

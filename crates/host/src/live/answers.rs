@@ -25,7 +25,7 @@ const LONGEST: usize = 64 << 10;
 const EXPIRED: &str = "expired";
 
 /// What is to be done when a turn ends that a decision has ended: that end is no failure.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, serde::Serialize, serde::Deserialize)]
 pub(crate) struct AtEnd {
     pub(super) mode: Option<Mode>,
 }
@@ -142,7 +142,11 @@ impl Actor {
             tokio::select! {
                 biased;
                 done = &mut stored => return done,
-                question = agent.question() => agent.asks(question),
+                question = agent.question() => match question {
+                    Some(question) => agent.asks(question),
+                    // The next look at the news ends this connection.
+                    None => break,
+                },
             }
             self.answer_all();
         }

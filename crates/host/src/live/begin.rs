@@ -117,15 +117,13 @@ impl Actor {
         self.reload_rules().await;
     }
 
-    /// What a person chose while it came up is told to it before anything else.
-    pub(super) async fn tell_changes(&mut self) {
-        let Some((mode, model)) = self.begun_as.take() else {
-            return;
-        };
-        if self.row.mode.of_cli() != mode.of_cli() {
+    /// What a person chose while it came up, or while an earlier host was about to tell it, is told to it before anything
+    /// else.
+    pub(super) async fn tell(&mut self, mode: bool, model: bool) {
+        if mode {
             self.set_cli_mode(self.row.mode).await;
         }
-        if self.row.setup.model != model {
+        if model {
             self.set_model(self.row.setup.model.clone()).await;
         }
     }
@@ -181,7 +179,6 @@ impl Actor {
         self.remember_plans(&mut desk).await;
         let (sender, begun) = tokio::sync::oneshot::channel();
         self.begun = Some(begun);
-        self.begun_as = Some((mode, self.row.setup.model.clone()));
         let inner = Arc::clone(&self.inner);
         let row = self.row.clone();
         let starting = tokio::spawn(async move {

@@ -40,6 +40,8 @@ struct Kept {
     plans: Tracker,
     context: Context,
     last: Option<String>,
+    /// The decision may be settled long before the turn ends.
+    at_end: Option<super::answers::AtEnd>,
 }
 
 impl Actor {
@@ -58,6 +60,7 @@ impl Actor {
             plans,
             mut context,
             last,
+            at_end,
         } = kept_of(&row, timing)?;
         core.set_timing(timing);
         inner.windows.meet(&mut context);
@@ -85,9 +88,9 @@ impl Actor {
             agent: None,
             begun: None,
             beginning: None,
-            begun_as: None,
+            read_again: None,
             to_answer: Default::default(),
-            at_end: None,
+            at_end,
             behind: Vec::new(),
             undecided: open.iter().filter(unjudged).cloned().collect(),
             effects: Default::default(),
@@ -111,7 +114,7 @@ impl Actor {
         // By reference: what it is made of is not copied.
         serde_json::json!({
             "core": self.core, "family": self.projection.family, "plans": self.plans, "context": self.context,
-            "last": self.last,
+            "last": self.last, "at_end": self.at_end,
         })
     }
 
@@ -218,6 +221,8 @@ impl Actor {
             tracing::warn!(%session, %error, "messages cannot wait again");
         }
         self.servers = None;
+        // What was to be done when a turn of that agent ends is not done at the end of another's.
+        self.at_end = None;
         self.projection.rest();
         self.tell_queue().await;
     }
@@ -238,7 +243,6 @@ impl Actor {
         } = desk::attach(&desk, &self.row.setup, host, version, now());
         let (sender, begun) = tokio::sync::oneshot::channel();
         self.begun = Some(begun);
-        self.begun_as = Some((self.row.mode, self.row.setup.model.clone()));
         let (inner, id, token) = (Arc::clone(&self.inner), self.id, self.row.token.clone());
         let attaching = tokio::spawn(async move {
             let dir = inner.folders.session(id);
@@ -319,8 +323,8 @@ impl Actor {
             servers,
             amiss,
         } = there;
-        let paused = kept.attachment.standing().paused;
-        let agent = Agent::of(kept);
+        let mut agent = Agent::of(kept);
+        let paused = agent.paused();
         let generation = agent.generation;
         self.servers = servers;
         self.has_called = false;
@@ -330,7 +334,6 @@ impl Actor {
         self.keep_greeting();
         self.unsaved.changed = true;
         self.bring_up_to_date().await;
-        self.tell_changes().await;
         for what in amiss {
             self.inner
                 .trouble(self.id, format!("not as asked for: {what}"));

@@ -22,12 +22,16 @@ use crate::session::{Effect, Fact, Input};
 use crate::shelf::LONGEST;
 use crate::store::approvals::ApprovalRow;
 
+/// How soon a journal that could not be read is read again.
+const READ_AGAIN: u64 = 1_000_000;
+
 /// Who decides what no person decided.
 pub(super) const BY_RULE: &str = "rule";
 
 impl Actor {
     /// Takes what the journal has more.
     pub(super) async fn catch_up(&mut self) {
+        self.read_again = None;
         loop {
             let tail = self.agent.as_ref().map(super::Agent::tail);
             let plans = self.desk.as_ref().and_then(|desk| desk.grounds().plans());
@@ -55,6 +59,9 @@ impl Actor {
                 Ok(batch) => batch,
                 Err(error) => {
                     tracing::warn!(session = %self.id, %error, "a journal cannot be read");
+                    // Too many files may be open, or a disk does not answer: nobody else calls again for what stands there.
+                    self.projection.rest();
+                    self.read_again = Some(now() + READ_AGAIN);
                     return;
                 }
             };
@@ -223,13 +230,7 @@ impl Actor {
                 };
                 (allow, because)
             }
-            Ruling::Deny { message, because } => {
-                let deny = Answer::Deny {
-                    message,
-                    stop: false,
-                };
-                (deny, because)
-            }
+            Ruling::Deny { message, because } => (Answer::refusal(row.kind, message), because),
             Ruling::Ask {
                 because,
                 suggestions,

@@ -32,7 +32,7 @@ use countersign_keeper::attach::Over;
 use countersign_keeper::protocol::EndPlan;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::control::{Cmd, Command, MessageId, Mode, Receipt, Result, SessionId, State, now};
+use crate::control::{Cmd, Command, MessageId, Receipt, Result, SessionId, State, now};
 use crate::desk::{Desk, Watching};
 use crate::host::Inner;
 use crate::session::{Core, Effect, Input};
@@ -105,8 +105,8 @@ pub(crate) struct Actor {
     pub(crate) to_answer: HashMap<String, ToAnswer>,
     /// Whoever starts or attaches.
     pub(crate) beginning: Option<tokio::task::AbortHandle>,
-    /// The mode and the model that the start or the attachment which is under way knows of.
-    pub(crate) begun_as: Option<(Mode, Option<String>)>,
+    /// The journal could not be read, and is tried again then.
+    pub(crate) read_again: Option<u64>,
     /// What is to be done when the turn ends that a decision has ended.
     pub(crate) at_end: Option<answers::AtEnd>,
     /// What follows behind answers that are not handed in yet, by the name of their question.
@@ -297,6 +297,9 @@ impl Actor {
 
     async fn tick(&mut self) {
         self.expire().await;
+        if self.read_again.is_some_and(|at| at <= now()) {
+            self.catch_up().await;
+        }
         if self.looks_again() {
             self.come_in().await;
         }
@@ -334,8 +337,10 @@ impl Actor {
             } => self.put_back(message, is_given_back).await,
             Effect::Interrupt { cancel_queued } => self.interrupt(cancel_queued).await,
             Effect::End { plan, why } => self.end(plan, &why),
+            Effect::KillKeeper => self.kill(),
             Effect::LookAtChildren => self.look_at_children(),
             Effect::GoOn => self.go_on().await,
+            Effect::Tell { mode, model } => self.tell(mode, model).await,
             Effect::TurnEnded { ok, .. } => self.turn_ended(ok).await,
             Effect::LetGo { what, id } => {
                 tracing::warn!(session = %self.id, ?what, id, "too many to count: the oldest is let go of");
@@ -454,6 +459,7 @@ impl Actor {
             expiry,
             unsaved,
             look,
+            self.read_again,
             self.hands_off_until(),
         ];
         let at = at.into_iter().flatten().min()?;
@@ -474,6 +480,7 @@ impl Actor {
             && self.begun.is_none()
             && self.core.wake_at().is_none()
             && self.expiries.is_empty()
+            && self.read_again.is_none()
             && self.unsaved.is_empty()
     }
 }

@@ -94,8 +94,17 @@ impl Projection {
         };
         reader.set_limit(tail);
         let mut bytes = 0;
+        let mut has_failed = false;
         while batch.records < RECORDS && bytes < BYTES {
-            let (generation, step) = reader.next_of()?;
+            let (generation, step) = match reader.next_of() {
+                Ok(next) => next,
+                // What was read before it counts: it is behind the cursor. What is wrong is told at the next try.
+                Err(_) if batch.records > 0 => {
+                    has_failed = true;
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
             match step {
                 Step::Record(record) => {
                     bytes += record.payload.len();
@@ -122,6 +131,9 @@ impl Projection {
                 // `verify` tells of damage.
                 _ => {}
             }
+        }
+        if has_failed {
+            self.rest();
         }
         batch.has_more = true;
         Ok(batch)

@@ -224,6 +224,10 @@ impl Actor {
                 budget: *budget_usd,
             }),
             Command::Trash { .. } => Some(Input::Stop),
+            Command::SetMode { mode, .. } => Some(self.owing_mode(*mode)),
+            Command::SetModel { model, .. } => Some(Input::ModelChosen {
+                owed: Some(model.clone().unwrap_or_default()),
+            }),
             _ => None,
         };
         let committed = self.commit(&cmd, &command, input, |_| Ok(Did::Done)).await;
@@ -318,10 +322,19 @@ impl Actor {
         }
     }
 
+    /// A mode that the agent has to be told, or knows. One that cannot be reached now is told when it can.
+    fn owing_mode(&self, mode: Mode) -> Input {
+        let knows = self.agent.is_some() && !self.must_be_told(mode);
+        Input::ModeChosen {
+            owed: (!knows).then(|| mode.of_cli().to_string()),
+        }
+    }
+
     /// The mode of the desk at once, that of the CLI by a request. It is verified by what the CLI says next.
     pub(super) async fn set_cli_mode(&mut self, mode: Mode) {
         let Some(handle) = self.set_desk_mode(mode) else {
-            return;
+            let knows = self.owing_mode(mode);
+            return self.step(knows);
         };
         let (inner, id) = (self.inner.clone(), self.id);
         agent::say(async move {
@@ -347,18 +360,24 @@ impl Actor {
         if let Some(desk) = &mut self.desk {
             Desk::set_mode(desk, mode, now());
         }
-        let agent = self.agent.as_ref()?;
-        let is_planning = agent.handle.permission_mode().as_deref() == Some("plan");
-        let wants_plan = mode.of_cli() == PermissionMode::Plan;
-        // An older one does not say that it has entered or left plan mode.
-        let tells = self.version().is_some_and(|it| it >= FIRST_TO_TELL_MODES);
-        if tells && is_planning == wants_plan {
+        if !self.must_be_told(mode) {
             return None;
         }
         if let Some(desk) = &mut self.desk {
-            desk.planning(wants_plan);
+            desk.planning(plans(mode));
         }
-        Some(agent.handle.clone())
+        Some(self.agent.as_ref()?.handle.clone())
+    }
+
+    /// Whether there is an agent whose mode would not do.
+    fn must_be_told(&self, mode: Mode) -> bool {
+        let Some(agent) = &self.agent else {
+            return false;
+        };
+        let is_planning = agent.handle.permission_mode().as_deref() == Some("plan");
+        // An older one does not say that it has entered or left plan mode.
+        let tells = self.version().is_some_and(|it| it >= FIRST_TO_TELL_MODES);
+        !tells || is_planning != plans(mode)
     }
 
     pub(super) async fn set_model(&mut self, model: Option<String>) {
@@ -410,6 +429,10 @@ impl Actor {
             Err(error) => tracing::warn!(session = %self.id, %error, "a turn cannot be counted"),
         }
     }
+}
+
+fn plans(mode: Mode) -> bool {
+    mode.of_cli() == PermissionMode::Plan
 }
 
 /// Whether the agent itself fulfils it.

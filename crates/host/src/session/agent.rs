@@ -72,9 +72,20 @@ impl Core {
         self.silent_from = now;
         // What was said to an earlier connection may not have arrived.
         match self.ending.as_ref().map(|ending| ending.step) {
-            Some(EndStep::Killing) => self.kill(out),
+            Some(EndStep::Killing) => self.kill(now, out),
             Some(_) => self.tell_end(now, out),
-            None => self.interrupt_again(out),
+            None => {
+                self.tell_again(out);
+                self.interrupt_again(out);
+            }
+        }
+    }
+
+    /// So does what a person chose for it.
+    fn tell_again(&self, out: &mut Vec<Effect>) {
+        let (mode, model) = (self.owed_mode.is_some(), self.owed_model.is_some());
+        if mode || model {
+            out.push(Effect::Tell { mode, model });
         }
     }
 
@@ -326,6 +337,8 @@ impl Core {
         self.is_released = false;
         self.is_resumed = false;
         self.has_worked = false;
+        self.owed_mode = None;
+        self.owed_model = None;
         self.look = Look::None;
     }
 

@@ -34,7 +34,8 @@ impl Core {
         if is_due(self.end_step_by()) {
             match self.ending.as_ref().map(|ending| ending.step) {
                 Some(EndStep::Interrupting) => self.tell_end(now, out),
-                _ => self.kill(out),
+                Some(EndStep::Killing) => self.kill_keeper(out),
+                _ => self.kill(now, out),
             }
         }
         if is_due(self.deaf_at())

@@ -169,6 +169,10 @@ pub struct Core {
     /// A person let the queue go on while a turn runs: however it ends, nothing is held.
     pub(super) is_released: bool,
     pub(super) wants_restart: bool,
+    /// The mode that a person chose, in the CLI's word, until the journal says that its agent was told.
+    pub(super) owed_mode: Option<String>,
+    /// The model, likewise; the empty name is the CLI's own choice.
+    pub(super) owed_model: Option<String>,
     pub(super) makes_room: bool,
     pub(super) ending: Option<Ending>,
     pub(super) limit: Option<Limit>,
@@ -295,6 +299,8 @@ impl Core {
             | Input::ReleaseQueue
             | Input::SendNow(_)
             | Input::TryAgain
+            | Input::ModeChosen { .. }
+            | Input::ModelChosen { .. }
             | Input::Restart => self.wish(now, input, out),
             Input::Tick => {}
         }

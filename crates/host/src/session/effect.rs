@@ -79,6 +79,15 @@ pub enum Effect {
         /// Why, for the journal.
         why: String,
     },
+    /// The keeper itself does not end it: end the keeper, and with it everything below.
+    KillKeeper,
+    /// Tell the agent what a person chose before it could be told.
+    Tell {
+        /// The mode.
+        mode: bool,
+        /// The model.
+        model: bool,
+    },
     /// Before it goes to sleep: what runs below the agent? Answered by
     /// [`Input::Children`](super::Input::Children).
     LookAtChildren,

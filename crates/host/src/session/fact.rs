@@ -93,6 +93,10 @@ pub enum Fact {
     Mode(String),
     /// What the CLI says of itself (only where it is asked to).
     Reported(Report),
+    /// The CLI was told to change its mode.
+    ModeAsked(String),
+    /// The CLI was told to change its model; the empty name is its own choice.
+    ModelAsked(String),
     /// A message was written to the agent.
     Written {
         /// Which; none if it has no id of ours.

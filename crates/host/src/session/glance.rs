@@ -215,6 +215,23 @@ pub(super) struct Ask {
     pub(super) dialog_kind: Option<String>,
 }
 
+/// A `control_request` of the host.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct WishLine {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) request: Option<Wish>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wish {
+    #[serde(deserialize_with = "lenient")]
+    pub(super) mode: Option<String>,
+    #[serde(deserialize_with = "lenient")]
+    pub(super) model: Option<String>,
+}
+
 /// A `control_response` of the host.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]

@@ -36,6 +36,12 @@ impl Core {
                     turn.is_interrupt_written = true;
                 }
             }
+            Fact::ModeAsked(mode) => {
+                self.owed_mode.take_if(|owed| *owed == mode);
+            }
+            Fact::ModelAsked(model) => {
+                self.owed_model.take_if(|owed| *owed == model);
+            }
             Fact::Stderr(line) => words::append(&mut self.stderr, &line),
             Fact::Ending { .. } => {
                 self.ending.get_or_insert(Ending {
@@ -339,6 +345,7 @@ impl Core {
                 id,
                 is_written: true,
                 is_doubtful: false,
+                is_at_once: false,
             };
             self.unread.open(unread, out);
         }

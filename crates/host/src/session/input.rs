@@ -107,6 +107,16 @@ pub enum Input {
     SendNow(MessageId),
     /// Go on in spite of a limit, or after signing in.
     TryAgain,
+    /// Another mode is chosen.
+    ModeChosen {
+        /// What its agent has to be told, in the CLI's word; nothing where it knows.
+        owed: Option<String>,
+    },
+    /// Another model is chosen.
+    ModelChosen {
+        /// What its agent has to be told; the empty name for the CLI's own choice.
+        owed: Option<String>,
+    },
     /// Start the agent anew at the next idle moment: it is to have another environment.
     Restart,
     /// What it has cost, and what it may cost, in US dollars.

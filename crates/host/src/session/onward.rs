@@ -61,18 +61,19 @@ impl Core {
         }
         if let Some(message) = self.message_now() {
             self.first = None;
-            return self.send(now, message, out);
+            return self.send(now, message, true, out);
         }
         if let Some(message) = self.message_in_turn().filter(|_| is_idle) {
-            self.send(now, message, out);
+            self.send(now, message, false, out);
         }
     }
 
-    fn send(&mut self, now: u64, message: MessageId, out: &mut Vec<Effect>) {
+    fn send(&mut self, now: u64, message: MessageId, is_at_once: bool, out: &mut Vec<Effect>) {
         let unread = Unread {
             id: message,
             is_written: false,
             is_doubtful: false,
+            is_at_once,
         };
         self.unread.open(unread, out);
         if self.next == Some(message) {

@@ -45,6 +45,9 @@ pub(super) struct Unread {
     /// A host that has ended was to write it: perhaps it never did.
     #[serde(default)]
     pub(super) is_doubtful: bool,
+    /// A person wants it sent at once, held or not.
+    #[serde(default)]
+    pub(super) is_at_once: bool,
 }
 
 /// Something with a name that can be open.

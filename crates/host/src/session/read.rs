@@ -9,7 +9,8 @@ use countersign_wire::route::{Route, Text};
 
 use super::fact::{Report, Seen, Trouble, TurnEnd};
 use super::glance::{
-    AnswerLine, AskLine, LifecycleLine, LimitLine, MessageLine, ResultLine, SystemLine, line,
+    AnswerLine, AskLine, LifecycleLine, LimitLine, MessageLine, ResultLine, SystemLine, WishLine,
+    line,
 };
 use super::{Fact, words};
 use crate::control::MessageId;
@@ -265,13 +266,23 @@ fn host(payload: &[u8]) -> Vec<Fact> {
             request_id,
             ends_turn: ends_turn(payload),
         }),
-        b"control_request" => {
-            let is_interrupt = route.subtype.is_some_and(|subtype| subtype == "interrupt");
-            is_interrupt.then_some(Fact::Interrupted)
-        }
+        b"control_request" => route
+            .subtype
+            .and_then(|subtype| wished(payload, subtype.raw())),
         _ => None,
     };
     fact.into_iter().collect()
+}
+
+/// What the CLI is told to do.
+fn wished(payload: &[u8], subtype: &[u8]) -> Option<Fact> {
+    let read = || line::<WishLine>(payload).request.unwrap_or_default();
+    match subtype {
+        b"interrupt" => Some(Fact::Interrupted),
+        b"set_permission_mode" => Some(Fact::ModeAsked(short(read().mode).unwrap_or_default())),
+        b"set_model" => Some(Fact::ModelAsked(short(read().model).unwrap_or_default())),
+        _ => None,
+    }
 }
 
 fn ends_turn(payload: &[u8]) -> bool {

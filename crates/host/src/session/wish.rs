@@ -6,6 +6,7 @@
 use countersign_keeper::protocol::EndPlan;
 
 use super::core::{Core, EndStep, EndWhy, Ending, Hold, Look, Outcome, Over, Phase};
+use super::open::Unread;
 use super::{Effect, Input};
 use crate::control::MessageId;
 
@@ -47,6 +48,9 @@ impl Core {
                 self.needs_word = false;
             }
             Input::TryAgain => self.try_again(out),
+            // One that is started later is started with it.
+            Input::ModeChosen { owed } => self.owed_mode = owed.filter(|_| self.has_agent()),
+            Input::ModelChosen { owed } => self.owed_model = owed.filter(|_| self.has_agent()),
             Input::Restart => self.wants_restart = self.has_agent(),
             _ => {}
         }
@@ -70,9 +74,13 @@ impl Core {
     /// What an earlier host was to write and the journal does not know is still in the queue, or is on its way.
     fn doubt(&mut self, queue: &[MessageId]) {
         let before = self.unread.iter().count();
-        self.unread.retain(|unread| {
-            unread.is_written || !unread.is_doubtful || !queue.contains(&unread.id)
-        });
+        let waits = |unread: &Unread| {
+            !unread.is_written && unread.is_doubtful && queue.contains(&unread.id)
+        };
+        let newest = |unread: &&Unread| waits(unread) && unread.is_at_once;
+        let at_once = self.unread.iter().rev().find(newest).map(|it| it.id);
+        self.first = at_once.or(self.first);
+        self.unread.retain(|unread| !waits(unread));
         for unread in self.unread.iter_mut() {
             unread.is_doubtful = false;
         }
@@ -90,6 +98,10 @@ impl Core {
 
     /// The message waits as before: the agent had gone, or the way to it, and a person need not say anything about that.
     fn closed(&mut self, message: MessageId) {
+        let is_it = |unread: &Unread| unread.id == message && unread.is_at_once;
+        if self.unread.iter().any(is_it) {
+            self.first = Some(message);
+        }
         if self.unread.close(&message.to_string()) {
             self.is_closed = true;
             self.drop_awaited_turn(Outcome::Done);
@@ -183,7 +195,7 @@ impl Core {
         let is_under_way = (self.ending.as_ref()).is_some_and(|it| it.step != EndStep::Wanted);
         self.want_end();
         if is_under_way || self.is_unreachable || self.phase == Phase::Starting {
-            return self.kill(out);
+            return self.kill(now, out);
         }
         match &mut self.turn {
             Some(turn) => {
@@ -215,17 +227,25 @@ impl Core {
         });
     }
 
-    /// Has the keeper end the agent at once.
-    pub(super) fn kill(&mut self, out: &mut Vec<Effect>) {
+    /// Has the keeper end the agent at once. One that does not is ended itself.
+    pub(super) fn kill(&mut self, now: u64, out: &mut Vec<Effect>) {
         let Some(ending) = &mut self.ending else {
             return;
         };
         ending.step = EndStep::Killing;
-        ending.deadline = None;
+        ending.deadline = Some(now.saturating_add(self.timing.end_grace));
         out.push(Effect::End {
             plan: EndPlan::Kill,
             why: ending.why.words().into(),
         });
+    }
+
+    /// Its keeper has not even killed it: it hangs, and goes first.
+    pub(super) fn kill_keeper(&mut self, out: &mut Vec<Effect>) {
+        if let Some(ending) = &mut self.ending {
+            ending.deadline = None;
+            out.push(Effect::KillKeeper);
+        }
     }
 
     /// Begins the end of an agent that does nothing at the moment.

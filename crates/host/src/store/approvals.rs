@@ -299,24 +299,17 @@ pub fn writes(
     Ok(rows)
 }
 
-/// Open approvals whose time is over, oldest first.
+/// Whether a session has an approval that something follows from by itself: one that is decided and has not reached its
+/// agent, or an open one that expires.
 ///
 /// # Errors
 /// When the database fails.
-pub fn expired(connection: &Connection, now: u64) -> Result<Vec<ApprovalRow>, StoreError> {
-    let which = "life_name = 'open' AND expires <= ?1 ORDER BY expires, id";
-    some(connection, which, [now])
-}
-
-/// When the next open approval expires.
-///
-/// # Errors
-/// When the database fails.
-pub fn next_expiry(connection: &Connection) -> Result<Option<u64>, StoreError> {
-    let sql = "SELECT min(expires) FROM approvals WHERE life_name = 'open' AND expires IS NOT NULL";
+pub fn has_business(connection: &Connection, session: SessionId) -> Result<bool, StoreError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM approvals WHERE session = ?1
+               AND (life_name = 'decided' OR (life_name = 'open' AND expires IS NOT NULL)))";
     Ok(connection
         .prepare_cached(sql)?
-        .query_row([], |row| row.get(0))?)
+        .query_row([session], |row| row.get(0))?)
 }
 
 /// Open approvals that ask the same kind of thing of the same session: same kind, same tool. Oldest first.

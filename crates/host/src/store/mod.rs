@@ -134,15 +134,23 @@ impl Store {
 
     /// Has something written that nobody waits for, and that a journal can give again. Waits only if the queue is full.
     pub fn post(&self, job: impl FnOnce(&Connection) -> Result<(), StoreError> + Send + 'static) {
+        self.post_and(job, || {});
+    }
+
+    /// The same, and `then` once it is committed: whoever looks from then on finds it.
+    pub fn post_and(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<(), StoreError> + Send + 'static,
+        then: impl FnOnce() + Send + 'static,
+    ) {
         let failed = |error: &StoreError| tracing::warn!(%error, "a note could not be stored");
         let how = Durability::Normal;
         let done = match self.0.writer.room_now() {
-            None => self.write_blocking(how, job),
+            None => self.write_blocking(how, job).map(|()| then()),
             room => {
-                let reply = move |result: Result<(), StoreError>| {
-                    if let Err(error) = result {
-                        failed(&error);
-                    }
+                let reply = move |result: Result<(), StoreError>| match result {
+                    Ok(()) => then(),
+                    Err(error) => failed(&error),
                 };
                 let work = Task::boxed(job, reply);
                 self.0.writer.push(Job { how, work, room })

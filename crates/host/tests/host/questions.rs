@@ -1,7 +1,10 @@
 //! Every kind of question: bulk decisions, expiry, forms, dialogs, questions of sub-agents.
 
 use countersign_host::control::approval::{Kind, Life, Outcome, Withdrawal};
-use countersign_host::control::{ApprovalId, Command, Control, ControlError, Decide, Did, Digest};
+use countersign_host::control::session::Setup;
+use countersign_host::control::{
+    ApprovalId, Command, Control, ControlError, Decide, Did, Digest, Mode,
+};
 use countersign_host::store::{Connection, Durability, Store, approvals};
 use serde_json::json;
 
@@ -268,6 +271,35 @@ turn
             assert!(start.elapsed() < DEADLINE, "{:?}", life().await);
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forms_and_dialogs_are_declined_where_nobody_is_asked() {
+    let scenario = r#"
+turn
+  elicit calc "Your name?" {"type":"object","properties":{"name":{"type":"string"}}} as form
+  dialog model_picker {"models":["a"]} as pick
+  say "Nobody was there."
+"#;
+    let stage = Stage::new(scenario).await;
+    let setup = Setup {
+        mode: Mode::RulesOnly,
+        ..Setup::default()
+    };
+    let id = stage.start_with("go", setup).await;
+    stage.until_said(id, "Nobody was there.").await;
+    stage.until(id, "idle").await;
+    let heard = Heard::of(&stage, id).await;
+    let answers = heard.0.iter().filter(|line| line.kind == 'h');
+    let said = |line: &crate::heard::Line| {
+        let reply = &line.said["response"]["response"];
+        let word = reply["action"].as_str().or(reply["behavior"].as_str());
+        word.map(str::to_owned)
+    };
+    assert_eq!(
+        answers.filter_map(said).collect::<Vec<_>>(),
+        ["decline", "cancelled"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,8 +1,15 @@
 //! A host ends, another one begins: nothing is lost, nothing happens twice.
 
-use countersign_host::control::{Control, ControlError, Decide};
+use std::time::{Duration, Instant};
 
-use crate::stage::Stage;
+use countersign_host::control::approval::{Life, Outcome, PlanDecision, Way};
+use countersign_host::control::{
+    Command, Control, ControlError, Decide, Message, Mode, SessionId, SessionView, State,
+};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::heard::Heard;
+use crate::stage::{DEADLINE, Stage};
 
 /// One question in each turn.
 const ASKS: &str = r#"
@@ -62,4 +69,162 @@ async fn a_question_that_a_loss_of_power_took_from_the_journal_keeps_nothing_fro
     assert!(view.cut_off, "{}", view.reason);
     let gone = stage.host().approval(asked[0].id).await.unwrap_err();
     assert!(matches!(gone, ControlError::NotFound { .. }), "{gone}");
+}
+
+/// A plan whose turn is ended by the answer, and whose agent says so much later or never.
+const PLANS: &str = r#"
+turn when "plan"
+  lose result
+  ask ExitPlanMode {"plan":"1. Dig"}
+unsolicited after 1500ms
+  say "By itself."
+turn when "write"
+  tool Write {"file_path":"${cwd}/note.txt","content":"x"}
+turn always
+  say "Heard: ${prompt}."
+"#;
+
+/// The plan is approved, with the context compacted first; its answer is with the agent.
+async fn approved(stage: &Stage) -> SessionId {
+    let id = stage.start("plan").await;
+    let plan = stage.open_approvals(id, 1).await.remove(0);
+    let decision = PlanDecision {
+        choice: Way::AcceptEdits,
+        mode: None,
+        plan: None,
+        allowed_prompts: Vec::new(),
+        feedback: None,
+        images: Vec::new(),
+        comments: Vec::new(),
+        compact: true,
+    };
+    stage.decide(&plan, Decide::Plan(decision)).await;
+    stage.until_life(&plan, "settled").await;
+    id
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_follows_the_turn_of_a_plan_is_done_by_the_next_host() {
+    let mut stage = Stage::new(PLANS).await;
+    let id = approved(&stage).await;
+    stage.restart().await;
+    stage.until_said(id, "Heard: /compact.").await;
+    let is_through = |view: &SessionView| view.state.name() == "idle" && view.queued == 0;
+    let view = stage
+        .until_seen(id, "idle with an empty queue", is_through)
+        .await;
+    assert_eq!((view.mode, view.generation), (Mode::Edits, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_to_follow_a_turn_that_never_ended_does_not_follow_another() {
+    let stage = Stage::new(PLANS).await;
+    let id = approved(&stage).await;
+    stage.kill_all();
+    let is_asleep = |view: &SessionView| matches!(view.state, State::Idle { asleep: true, .. });
+    stage.until_seen(id, "without an agent", is_asleep).await;
+    let mode = Mode::Ask;
+    stage.execute(Command::SetMode { session: id, mode }).await;
+    for queued in stage.host().queue(id).await.unwrap() {
+        let message = queued.id;
+        let remove = Command::RemoveQueued {
+            session: id,
+            message,
+        };
+        stage.execute(remove).await;
+    }
+    let message = Some(Message::text("talk"));
+    let resume = Command::Resume {
+        session: id,
+        message,
+    };
+    stage.execute(resume).await;
+    stage.until_said(id, "Heard: talk.").await;
+    stage.until(id, "idle").await;
+    let message = Message::text("write");
+    stage
+        .execute(Command::Send {
+            session: id,
+            message,
+        })
+        .await;
+    let asked = stage.open_approvals(id, 1).await;
+    assert_eq!(asked[0].tool, "Write");
+    assert_eq!(stage.view(id).await.mode, Mode::Ask);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_whose_agent_has_gone_expires_though_its_host_ended() {
+    let scenario = "turn\n  ask ExitPlanMode {\"plan\":\"1. Dig\"}\n";
+    let mut stage = Stage::with(scenario, |settings| settings.expiry = Some(3_000_000)).await;
+    let id = stage.start("plan").await;
+    let plan = stage.open_approvals(id, 1).await.remove(0);
+    stage.kill_all();
+    stage.until(id, "failed").await;
+    stage.restart().await;
+    let after = stage.until_life(&plan, "settled").await;
+    let outcome = Outcome::Refused;
+    assert_eq!(after.life, Life::Settled { outcome });
+    assert_eq!(after.decided.unwrap().by, "expired");
+}
+
+/// How many files this process may have open.
+fn allow_files(current: Option<u64>) -> Option<u64> {
+    let before = getrlimit(Resource::Nofile);
+    let maximum = before.maximum;
+    setrlimit(Resource::Nofile, Rlimit { current, maximum }).unwrap();
+    before.current
+}
+
+/// The time that this process has had on a processor.
+fn worked_so_far() -> Duration {
+    let clock = rustix::time::ClockId::ProcessCPUTime;
+    Duration::try_from(rustix::time::clock_gettime(clock)).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_journal_that_could_not_be_read_for_a_moment_is_read_on() {
+    let scenario = r#"
+turn when "talk"
+  say "Here."
+turn
+  flood 17500 4096
+  tool Bash {"command":"touch made"}
+  say "Done."
+"#;
+    let stage = Stage::new(scenario).await;
+    let id = stage.start("talk").await;
+    stage.until_said(id, "Here.").await;
+    stage.until(id, "idle").await;
+    // No file can be opened from now on: the next segment cannot.
+    let free = std::fs::File::open("/dev/null").unwrap();
+    let free = std::os::fd::AsRawFd::as_raw_fd(&free);
+    let before = allow_files(u64::try_from(free).ok());
+    let session = id;
+    let message = Message::text("go");
+    stage.execute(Command::Send { session, message }).await;
+    let data = &stage.settings.agents.data;
+    let second = data.join(format!("sessions/{id}/journal/000002.j"));
+    let start = Instant::now();
+    let asks = || std::fs::metadata(&second).is_ok_and(|it| it.len() > 500);
+    while !asks() {
+        assert!(start.elapsed() < DEADLINE, "there is no second segment");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    // Whoever reads comes to the end of the first one, which is long.
+    let mut worked = Duration::MAX;
+    while worked > Duration::from_millis(10) {
+        assert!(start.elapsed() < DEADLINE, "it works on and on");
+        let so_far = worked_so_far();
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        worked = worked_so_far() - so_far;
+    }
+    allow_files(before);
+    let asked = stage.open_approvals(id, 1).await;
+    stage.decide(&asked[0], Decide::allow()).await;
+    stage.until(id, "idle").await;
+    assert!(stage.project().join("made").exists());
+    let heard = Heard::of(&stage, id).await;
+    let asked = |line: &&crate::heard::Line| line.said["request"]["subtype"] == "can_use_tool";
+    assert_eq!(heard.0.iter().filter(asked).count(), 1);
 }

@@ -453,6 +453,19 @@ fn force_end_twice_kills() {
 }
 
 #[test]
+fn a_keeper_that_does_not_even_kill_is_ended_itself() {
+    let mut stage = Stage::running();
+    stage.give(ForceEnd);
+    stage.play([
+        (I(ForceEnd), "ending", &["kill"]),
+        (Wait(10), "ending", &[]),
+        (Wait(1), "ending", &["kill the keeper"]),
+        (Wait(3600), "ending", &[]),
+        (I(Lost { generation: 1 }), "stopped", &["give up room"]),
+    ]);
+}
+
+#[test]
 fn an_agent_whose_keeper_does_not_answer_is_never_started_beside() {
     let mut stage = Stage::running();
     stage.play([

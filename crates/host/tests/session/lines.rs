@@ -91,6 +91,16 @@ pub(crate) fn lifecycle(n: u64, state: &str) -> Value {
     json!({"type": "command_lifecycle", "command_uuid": message(n).uuid(), "state": state})
 }
 
+pub(crate) fn set_mode(mode: &str) -> Value {
+    json!({"type": "control_request", "request_id": "r-mode",
+        "request": {"subtype": "set_permission_mode", "mode": mode}})
+}
+
+pub(crate) fn set_model(model: Option<&str>) -> Value {
+    json!({"type": "control_request", "request_id": "r-model",
+        "request": {"subtype": "set_model", "model": model}})
+}
+
 pub(crate) fn interrupt() -> Value {
     json!({"type": "control_request", "request_id": "i1", "request": {"subtype": "interrupt"}})
 }

@@ -7,6 +7,7 @@
 
 mod agents;
 mod background;
+mod chosen;
 mod interrupts;
 mod lines;
 mod model;

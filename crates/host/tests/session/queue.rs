@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use countersign_host::session::Input::{
-    Admitted, Attached, Children, Closed, HostBegan, Interrupt, NotSent, ReleaseQueue, Resume,
-    SendNow, Stop,
+    Admitted, Attached, CaughtUp, Children, Closed, HostBegan, Interrupt, NotSent, ReleaseQueue,
+    Resume, SendNow, Stop,
 };
 
 use crate::lines::*;
@@ -54,6 +54,49 @@ fn an_interrupt_holds_the_queue_until_it_is_released() {
     assert!(stage.core.reason().contains("lets it go on"));
     stage.play([(I(ReleaseQueue), "running", &["send 2"])]);
     assert!(!stage.core.queue_held());
+}
+
+#[test]
+fn what_is_to_go_at_once_goes_once_the_way_is_there_again() {
+    let attached = || Attached {
+        generation: 1,
+        paused: None,
+    };
+    let held = || {
+        let mut stage = Stage::running();
+        stage.play([
+            (I(queue(&[2, 3])), "running", &[]),
+            (I(Interrupt), "running", &["interrupt"]),
+            (A(result_aborted(true)), "idle", &["turn interrupted"]),
+            (I(SendNow(message(3))), "running", &["send 3"]),
+        ]);
+        stage
+    };
+    // The host ended before it had written it.
+    let mut stage = held();
+    stage.play([
+        (I(HostBegan), "running", &[]),
+        (I(attached()), "running", &[]),
+        (I(CaughtUp), "running", &[]),
+        (I(queue(&[2, 3])), "running", &["send 3"]),
+    ]);
+    // The way to the agent was gone.
+    let mut stage = held();
+    let id = message(3);
+    stage.play([
+        (I(Closed { message: id }), "idle", &[]),
+        (I(queue(&[2, 3])), "idle", &[]),
+        (I(attached()), "running", &["send 3"]),
+    ]);
+    // It was written, as the journal says: once.
+    let mut stage = held();
+    stage.play([
+        (H(user(3)), "running", &[]),
+        (I(HostBegan), "running", &[]),
+        (I(attached()), "running", &[]),
+        (I(CaughtUp), "running", &[]),
+        (I(queue(&[2])), "running", &[]),
+    ]);
 }
 
 #[test]

@@ -233,6 +233,12 @@ fn word(effect: &Effect) -> String {
             EndPlan::Quick => "end quickly".into(),
             EndPlan::Kill => "kill".into(),
         },
+        Effect::KillKeeper => "kill the keeper".into(),
+        Effect::Tell { mode, model } => match (mode, model) {
+            (true, true) => "tell mode and model".into(),
+            (true, false) => "tell mode".into(),
+            _ => "tell model".into(),
+        },
         Effect::LookAtChildren => "look at children".into(),
         Effect::GoOn => "go on".into(),
         Effect::LetGo { what, .. } => format!("let go {what:?}"),

@@ -110,6 +110,26 @@ fn a_group_is_as_durable_as_the_most_careful_job_in_it() {
 }
 
 #[test]
+fn whoever_is_told_of_a_note_finds_it() {
+    let stage = Stage::new();
+    let store = stage.store();
+    let (sender, told) = mpsc::channel();
+    for number in 0..50 {
+        let key = format!("note {number}");
+        let (looking, key_of) = (store.clone(), key.clone());
+        let sender = sender.clone();
+        store.post_and(set(&key), move || {
+            let _ = sender.send(is_set(&looking, &key_of));
+        });
+    }
+    let fails = |_: &_| Err(StoreError::Invalid("changed its mind".to_owned()));
+    store.post_and(fails, move || {
+        let _ = sender.send(false);
+    });
+    assert_eq!(told.iter().collect::<Vec<_>>(), [true; 50]);
+}
+
+#[test]
 fn a_job_that_fails_takes_only_itself_back() {
     let stage = Stage::new();
     let store = stage.store();

@@ -28,16 +28,17 @@ use segment::{Finished, Walk};
 
 pub use verdict::{Fault, Verdict, What};
 
-/// Goes through the journal of a session folder, a journal folder or one segment, up to the first fault. With a key the
-/// seals beside the journal are held against it, too.
+/// Goes through the journal of a session folder, a journal folder or one segment, up to the first fault. With keys the
+/// seals beside the journal are held against them, too: each has to be by one of them. There are several where the host
+/// was given another one.
 ///
 /// # Errors
 /// When a file cannot be opened, or a later build has written it. What is wrong inside is a [`Fault`].
-pub fn verify(path: &Path, key: Option<&VerifyingKey>) -> Result<Verdict, ReadError> {
+pub fn verify(path: &Path, keys: &[VerifyingKey]) -> Result<Verdict, ReadError> {
     let mut check = Check::default();
     let segments = Segments::of(path)?;
-    if let (Some(key), Segments::Folder { dir, .. }) = (key, &segments) {
-        check.key = Some(*key);
+    if let (false, Segments::Folder { dir, .. }) = (keys.is_empty(), &segments) {
+        check.keys = keys.to_vec();
         let session = dir.parent().unwrap_or(dir);
         match seal::read(session) {
             Ok(seals) => {
@@ -164,7 +165,8 @@ struct Check {
     is_alone: bool,
     /// The whole segment before, and how far its heads have vouched for it.
     previous: Option<Passed>,
-    key: Option<VerifyingKey>,
+    /// Whose seals count; none of them is looked at without any.
+    keys: Vec<VerifyingKey>,
     seals: BTreeMap<Cursor, Seal>,
     /// A line of the seals cannot be read, behind this one.
     bad_seal: Option<Cursor>,
@@ -180,7 +182,7 @@ impl Default for Check {
             anchor: None,
             is_alone: false,
             previous: None,
-            key: None,
+            keys: Vec::new(),
             seals: BTreeMap::new(),
             bad_seal: None,
         }
@@ -366,9 +368,9 @@ impl Check {
                 hash: chain::join(&self.before, hash).to_hex().to_string(),
             });
         }
-        let Some(key) = &self.key else {
+        if self.keys.is_empty() {
             return Ok(());
-        };
+        }
         let from = self.verdict.sealed.unwrap_or(Cursor::START);
         let missing = self.seals.keys().next().copied();
         if missing.is_some_and(|missing| missing < at) {
@@ -378,7 +380,7 @@ impl Check {
         let Some(seal) = self.seals.remove(&at) else {
             return Ok(());
         };
-        if !seal.is_by(key, &self.session) {
+        if !self.is_signed(&seal) {
             return Err(Fault::new(at, What::BadSeal));
         }
         if !seal.is_of(&self.before, hash) {
@@ -388,16 +390,21 @@ impl Check {
         Ok(())
     }
 
+    fn is_signed(&self, seal: &Seal) -> bool {
+        let mut keys = self.keys.iter();
+        keys.any(|key| seal.is_by(key, &self.session))
+    }
+
     /// What was signed and is not there.
     fn seals_left(&self) -> Result<(), Stop> {
         let end = self.verdict.end;
         if let Some(after) = self.bad_seal {
             return Err(Fault::new(after, What::BadSeal).into());
         }
-        let (Some(key), Some((at, seal))) = (&self.key, self.seals.first_key_value()) else {
+        let Some((at, seal)) = self.seals.first_key_value() else {
             return Ok(());
         };
-        if !seal.is_by(key, &self.session) {
+        if !self.is_signed(seal) {
             return Err(Fault::new(*at, What::BadSeal).into());
         }
         let from = self.verdict.sealed.unwrap_or(Cursor::START);

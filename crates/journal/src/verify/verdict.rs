@@ -75,7 +75,7 @@ pub enum What {
         /// Its number.
         segment: u32,
     },
-    /// The seal of this head is not by the key, or a line of the seals behind it cannot be read.
+    /// The seal of this head is by none of the keys, or a line of the seals behind it cannot be read.
     BadSeal,
     /// Behind the record stands the beginning of another one, and yet there is a later segment.
     TornTail,
@@ -122,7 +122,7 @@ impl fmt::Display for Fault {
                     "segment {segment} cannot be decompressed from record {cursor} on"
                 )
             }
-            What::BadSeal => write!(f, "the seal at record {cursor} is not by this key"),
+            What::BadSeal => write!(f, "the seal at record {cursor} is by no key that was given"),
             What::TornTail => write!(f, "the end of the segment behind record {cursor} is torn"),
         }
     }

@@ -48,12 +48,24 @@ fn there_is_one_of_every_version() {
 #[test]
 fn every_version_is_whole_and_sealed() {
     for (version, _) in VERSIONS {
-        let verdict = verify(&fixture(version), Some(&key_of(version))).unwrap();
+        let verdict = verify(&fixture(version), &[key_of(version)]).unwrap();
         assert_eq!(verdict.fault, None, "{version}");
         assert_eq!((verdict.records, verdict.segments), (30, 3), "{version}");
         assert_eq!((verdict.generations, verdict.heads), (2, 5), "{version}");
         assert_eq!(verdict.sealed, Some(Cursor::new(2, 29)), "{version}");
         assert_eq!(verdict.torn, 22, "{version}");
+        // Among several keys the one that signed it counts, and another one alone does not.
+        let all: Vec<_> = VERSIONS
+            .iter()
+            .map(|(version, _)| key_of(version))
+            .collect();
+        assert_eq!(verify(&fixture(version), &all).unwrap(), verdict);
+        let others: Vec<_> = all
+            .into_iter()
+            .filter(|it| *it != key_of(version))
+            .collect();
+        let fault = verify(&fixture(version), &others).unwrap().fault;
+        assert_eq!(fault.unwrap().what, What::BadSeal, "{version}");
     }
 }
 
@@ -137,7 +149,7 @@ fn every_version_is_gone_on_with_and_sealed_on() {
         writer.head(2);
         writer.commit().unwrap();
         compress_closed(&journal).unwrap();
-        let verdict = verify(dir.path(), None).unwrap();
+        let verdict = verify(dir.path(), &[]).unwrap();
         let records = 34 + sums;
         assert_eq!(
             (verdict.fault, verdict.records),
@@ -154,7 +166,7 @@ fn every_version_is_gone_on_with_and_sealed_on() {
         assert_eq!((new.heads.len(), new.fault), (2, None), "{version}");
         for head in new.heads {
             seal::seal(dir.path(), name, &key, &[head]).unwrap();
-            let verdict = verify(dir.path(), Some(&key.verifying_key())).unwrap();
+            let verdict = verify(dir.path(), &[key.verifying_key()]).unwrap();
             assert_eq!(verdict.fault, None, "{version}");
             assert!(verdict.sealed > Some(Cursor::new(2, 31)), "{version}");
         }
@@ -180,7 +192,7 @@ fn the_hash_of_version_1_is_held_against_it() {
     let place = at(mark(line).as_bytes());
     changed[place..place + 8].copy_from_slice(mark(&forged).as_bytes());
     fs::write(&path, changed).unwrap();
-    let fault = verify(dir.path(), None).unwrap().fault.unwrap();
+    let fault = verify(dir.path(), &[]).unwrap().fault.unwrap();
     assert_eq!(fault.cursor, Cursor::new(1, 21));
     assert!(matches!(fault.what, What::Between { .. }), "{fault}");
 }

@@ -77,7 +77,7 @@ fn a_write_that_the_system_cuts_short_is_taken_back() {
     writer.head(5);
     writer.commit().unwrap();
     writer.sync().unwrap();
-    let verdict = verify(dir.path(), None).unwrap();
+    let verdict = verify(dir.path(), &[]).unwrap();
     assert_eq!((verdict.fault, verdict.records), (None, 3));
 }
 
@@ -137,7 +137,7 @@ fn on_a_full_disk_the_end_of_a_session_finds_room() {
     writer.head(3_000);
     let last = writer.commit_from_reserve().unwrap();
     writer.sync().unwrap();
-    let verdict = verify(&disk.join("journal"), None).unwrap();
+    let verdict = verify(&disk.join("journal"), &[]).unwrap();
     assert_eq!((verdict.fault, verdict.end.seq), (None, last.seq));
     writer.push(4_000, Kind::Agent, b"on");
     assert!(matches!(writer.commit(), Err(AppendError::Full { .. })));

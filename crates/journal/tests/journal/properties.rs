@@ -59,7 +59,7 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         let written = write(dir.path(), &records);
         prop_assert_eq!(read(dir.path()), written);
-        prop_assert!(verify(dir.path(), None).unwrap().is_whole());
+        prop_assert!(verify(dir.path(), &[]).unwrap().is_whole());
     }
 
     #[test]
@@ -86,7 +86,7 @@ proptest! {
         let mut expected = early;
         expected.push((seq, Kind::Agent, b"on".to_vec()));
         prop_assert_eq!(read(dir.path()), expected);
-        let verdict = verify(dir.path(), None).unwrap();
+        let verdict = verify(dir.path(), &[]).unwrap();
         prop_assert!(verdict.is_whole(), "{:?}", verdict.fault);
     }
 
@@ -111,7 +111,7 @@ proptest! {
         text[place] ^= 1 << bit;
         fs::write(&path, &text).unwrap();
         // A version of the future is an error rather than a fault.
-        let whole = verify(dir.path(), None).is_ok_and(|verdict| verdict.is_whole());
+        let whole = verify(dir.path(), &[]).is_ok_and(|verdict| verdict.is_whole());
         prop_assert!(!whole, "byte {place}");
     }
 
@@ -140,7 +140,7 @@ proptest! {
         text[end - 1] = if text[end - 1] == b'!' { b'?' } else { b'!' };
         prop_assert!(end > start);
         fs::write(&path, &text).unwrap();
-        let fault = verify(dir.path(), None).unwrap().fault.unwrap();
+        let fault = verify(dir.path(), &[]).unwrap().fault.unwrap();
         prop_assert_eq!(fault.cursor.seq, which as u64 + 1);
     }
 }

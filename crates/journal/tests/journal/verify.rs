@@ -37,13 +37,13 @@ impl Session {
     }
 
     fn verdict(&self) -> Verdict {
-        let verdict = verify(self.dir.path(), None).unwrap();
+        let verdict = verify(self.dir.path(), &[]).unwrap();
         assert_eq!(verdict.fault, None);
         verdict
     }
 
     fn fault(&self) -> Fault {
-        let verdict = verify(self.dir.path(), None).unwrap();
+        let verdict = verify(self.dir.path(), &[]).unwrap();
         verdict.fault.expect("a fault")
     }
 
@@ -174,7 +174,7 @@ fn a_journal_without_its_beginning_is_noticed() {
     let what = What::Cut;
     assert_eq!(session.fault(), Fault { cursor, what });
     // One segment alone cannot know, and is held against itself.
-    let alone = verify(&session.segment(2), None).unwrap();
+    let alone = verify(&session.segment(2), &[]).unwrap();
     assert_eq!((alone.fault, alone.segments), (None, 1));
 }
 
@@ -276,7 +276,7 @@ fn a_record_that_was_changed_with_its_mark_is_told_by_the_next_head() {
     let from = Cursor::new(1, heads[0]);
     let what = What::Between { from };
     assert_eq!(session.fault(), Fault { cursor, what });
-    let verdict = verify(session.dir.path(), None).unwrap();
+    let verdict = verify(session.dir.path(), &[]).unwrap();
     assert_eq!(verdict.vouched, Some(from));
     assert_eq!(signable(&session), [from]);
 }
@@ -390,14 +390,14 @@ fn sealed() -> Session {
     let heads = heads(session.dir.path(), None).unwrap().heads;
     let count = seal::seal(session.dir.path(), "s-1", &key(), &heads).unwrap();
     assert_eq!(count, heads.len());
-    let verdict = verify(session.dir.path(), Some(&key().verifying_key())).unwrap();
+    let verdict = verify(session.dir.path(), &[key().verifying_key()]).unwrap();
     assert_eq!(verdict.fault, None);
     assert_eq!(verdict.sealed, heads.last().map(|head| head.cursor));
     session
 }
 
 fn sealed_fault(session: &Session) -> Fault {
-    let verdict = verify(session.dir.path(), Some(&key().verifying_key())).unwrap();
+    let verdict = verify(session.dir.path(), &[key().verifying_key()]).unwrap();
     verdict.fault.expect("a fault")
 }
 
@@ -443,7 +443,7 @@ fn rewrite(dir: &Path, but: &str) {
 fn a_journal_that_was_written_anew_is_told_by_its_seals_alone() {
     let session = sealed();
     rewrite(session.dir.path(), "line 3 ");
-    assert_eq!(verify(session.dir.path(), None).unwrap().fault, None);
+    assert_eq!(verify(session.dir.path(), &[]).unwrap().fault, None);
     assert!(matches!(sealed_fault(&session).what, What::Between { .. }));
 }
 
@@ -487,7 +487,7 @@ fn what_was_sealed_and_is_cut_off_the_end_is_named() {
 fn seals_of_another_key_or_session_do_not_count() {
     let session = sealed();
     let other = seal::SigningKey::from_bytes(&[8; 32]).verifying_key();
-    let verdict = verify(session.dir.path(), Some(&other)).unwrap();
+    let verdict = verify(session.dir.path(), &[other]).unwrap();
     assert_eq!(verdict.fault.unwrap().what, What::BadSeal);
     let seals = session.dir.path().join("seals");
     let text = fs::read_to_string(&seals).unwrap();
@@ -555,11 +555,11 @@ fn a_record_behind_the_last_head_of_a_run_is_told_by_the_next_one() {
     writer.head(9_000);
     writer.commit().unwrap();
     writer.finish();
-    assert_eq!(verify(dir.path(), None).unwrap().fault, None);
+    assert_eq!(verify(dir.path(), &[]).unwrap().fault, None);
     let segment = path.join("000001.j");
     let text = fs::read_to_string(&segment).unwrap();
     fs::write(&segment, text.replacen("line 19 x", "line 19 y", 1)).unwrap();
-    let fault = verify(dir.path(), None).unwrap().fault.unwrap();
+    let fault = verify(dir.path(), &[]).unwrap().fault.unwrap();
     assert!(matches!(fault.what, What::Between { .. }), "{fault}");
 }
 
@@ -595,6 +595,6 @@ fn the_sum_of_a_rolled_segment_is_part_of_the_chain() {
     write_lines(&mut writer, 0, 3);
     writer.roll(50, &carried()).unwrap();
     writer.roll(51, &carried()).unwrap();
-    let verdict = verify(dir.path(), None).unwrap();
+    let verdict = verify(dir.path(), &[]).unwrap();
     assert_eq!((verdict.fault, verdict.segments), (None, 3));
 }

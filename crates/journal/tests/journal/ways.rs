@@ -127,7 +127,7 @@ fn whoever_finds_a_generation_without_end_says_so_in_it() {
     writer.sync().unwrap();
     let found = survey(dir.path()).unwrap();
     assert!(found.lost && found.is_ended());
-    let verdict = verify(dir.path(), None).unwrap();
+    let verdict = verify(dir.path(), &[]).unwrap();
     assert_eq!((verdict.fault, verdict.vouched), (None, Some(verdict.end)));
 }
 

@@ -218,6 +218,15 @@ impl Attachment {
         synced.await.map_err(|_| self.state.ended())
     }
 
+    /// Ends the connection for everybody who holds it; the agent goes on with its keeper. Who attaches anew finds its place
+    /// free.
+    pub fn cut(&self) {
+        let stream: &UnixStream = self.write.as_ref().as_ref();
+        if let Err(error) = rustix::net::shutdown(stream, rustix::net::Shutdown::Both) {
+            tracing::debug!(%error, "the connection to a keeper was over already");
+        }
+    }
+
     /// Waits until the connection is over.
     pub async fn ended(&self) -> Over {
         self.state.until_over().await

@@ -31,7 +31,7 @@ pub(crate) fn violations(session: &Path) -> Vec<Violation> {
             Err(error) => return say(error.to_string()),
         }
     }
-    match countersign_journal::verify(session, None) {
+    match countersign_journal::verify(session, &[]) {
         Ok(verdict) => match verdict.fault {
             Some(fault) => say(format!("{fault:?}")),
             None => Vec::new(),

@@ -86,7 +86,7 @@ fn admit(
         return Ok(Some(known(app, found, Via::Bearer)));
     }
     if let Some(found) = shown_cookie(headers, peer).and_then(|it| app.auth.visitor(it, now)) {
-        check_page(headers, method, request.uri().path(), peer)?;
+        check_page(headers, method, peer)?;
         return Ok(Some(known(app, found, Via::Cookie)));
     }
     Ok(peer.is_socket().then(|| {
@@ -121,10 +121,10 @@ fn shut(why: Shut) -> Refusal {
 }
 
 /// What a browser sends by itself has to come from our own page.
-fn check_page(headers: &HeaderMap, method: &Method, path: &str, peer: Peer) -> Result<(), Refusal> {
+fn check_page(headers: &HeaderMap, method: &Method, peer: Peer) -> Result<(), Refusal> {
     let is_write = !matches!(*method, Method::GET | Method::HEAD);
     origin::check_origin(headers, peer, is_write).map_err(foreign)?;
-    if path.starts_with("/api/") && origin::is_embedded_elsewhere(headers) {
+    if origin::is_embedded_elsewhere(headers) {
         return Err(foreign(Foreign::Origin));
     }
     Ok(())

@@ -1,8 +1,10 @@
 //! One question of an agent as a card with forms.
 //!
 //! Owns what is shown of an approval and which ways to decide are offered on the plain page. Invariants: a form names the
-//! digest of what it shows; what is shown went through the redactor; no way is offered that its kind of question refuses.
+//! digest of what it shows; what is shown went through the redactor; no way is offered that its kind of question refuses, or
+//! that its reader may not take.
 
+use countersign_api::Scope;
 use countersign_api::control::approval::{Kind, OfferKind, Way};
 use countersign_api::control::{ApprovalView, Cmd};
 use serde_json::Value;
@@ -13,8 +15,14 @@ use crate::redact::Redactor;
 /// Longer parts of an input are cut on this page; the whole is in the API.
 const LONGEST: usize = 20_000;
 
-/// The card of an open approval.
-pub(super) fn card(html: &mut Html, asked: &ApprovalView, now: u64, redactor: &Redactor) {
+/// The card of an open approval, for somebody with this scope.
+pub(super) fn card(
+    html: &mut Html,
+    asked: &ApprovalView,
+    scope: Scope,
+    now: u64,
+    redactor: &Redactor,
+) {
     html.raw("<article class=\"asks\"><h3>").text(&asked.tool);
     html.raw(" <span class=\"dim\">in <a href=\"/plain/sessions/")
         .show(asked.session)
@@ -52,8 +60,8 @@ pub(super) fn card(html: &mut Html, asked: &ApprovalView, now: u64, redactor: &R
         .text(&Cmd::of("", "").key)
         .raw("\">");
     match asked.kind {
-        Kind::Tool => call(html, asked, redactor),
-        Kind::Plan => ways(html, asked),
+        Kind::Tool => call(html, asked, scope, redactor),
+        Kind::Plan => ways(html, asked, scope),
         Kind::Questions => questions(html, &redactor.value(&asked.input)),
         _ => form_of_server(html),
     }
@@ -104,11 +112,11 @@ fn input(html: &mut Html, input: &Value) {
     }
 }
 
-fn call(html: &mut Html, asked: &ApprovalView, redactor: &Redactor) {
+fn call(html: &mut Html, asked: &ApprovalView, scope: Scope, redactor: &Redactor) {
     let is_harmful = asked.destroys().is_some();
     let always = asked.offers.iter().enumerate();
     let always: Vec<_> = always
-        .filter(|_| !is_harmful)
+        .filter(|_| !is_harmful && scope.allows(Scope::Full))
         .filter(|(_, offer)| offer.kind == OfferKind::Always && !offer.rules.is_empty())
         .collect();
     html.raw("<div class=\"row\">");
@@ -133,8 +141,9 @@ fn call(html: &mut Html, asked: &ApprovalView, redactor: &Redactor) {
     html.raw("<button class=\"no\" name=\"decision\" value=\"deny\">Deny</button></div>");
 }
 
-fn ways(html: &mut Html, asked: &ApprovalView) {
+fn ways(html: &mut Html, asked: &ApprovalView, scope: Scope) {
     let ways = asked.plan.iter().flat_map(|plan| &plan.ways);
+    let ways = ways.filter(|offer| scope.allows(Scope::Full) || is_an_answer(offer.way));
     html.raw("<fieldset><legend>How to go on</legend>");
     for (place, offer) in ways.enumerate() {
         html.raw("<label><input type=\"radio\" name=\"choice\" required value=\"")
@@ -147,6 +156,11 @@ fn ways(html: &mut Html, asked: &ApprovalView) {
     }
     html.raw("</fieldset><label>What you say about it (needed to keep planning)<textarea name=\"feedback\"></textarea></label>");
     html.raw("<button class=\"yes\" name=\"decision\" value=\"plan\">Decide</button>");
+}
+
+/// Whether it settles the plan as it was asked, and nothing beside it.
+fn is_an_answer(way: Way) -> bool {
+    matches!(way, Way::Manual | Way::KeepPlanning)
 }
 
 fn name_of(way: Way) -> &'static str {

@@ -43,7 +43,7 @@ impl Home<'_> {
             html.raw("<p>Nothing. <a href=\"/plain\">Look again</a></p>");
         }
         for approval in self.open {
-            asked::card(html, approval, self.now, self.redactor);
+            asked::card(html, approval, self.caller.scope, self.now, self.redactor);
         }
     }
 

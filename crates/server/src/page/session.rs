@@ -58,7 +58,7 @@ impl OneSession<'_> {
                 self.entry(html, item);
             }
             for approval in self.open {
-                asked::card(html, approval, self.now, self.redactor);
+                asked::card(html, approval, self.caller.scope, self.now, self.redactor);
             }
             self.forms(html, refresh.is_some());
         })

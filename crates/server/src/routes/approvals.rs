@@ -1,6 +1,7 @@
 //! The inbox: questions of agents, and decisions on them.
 //!
-//! Owns the routes of approvals and of plans. Invariant: a decision names what was seen.
+//! Owns the routes of approvals and of plans. Invariants: a decision names what was seen; who may only answer settles the
+//! question as it was asked, and nothing beside it.
 
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use utoipa_axum::routes;
 
 use super::{Table, WITH_IMAGES, carry_out};
 use crate::app::App;
-use crate::caller::Write;
+use crate::caller::{Caller, Write};
 use crate::extract::{Body, Path, Query};
 use crate::refusal::Refusal;
 use crate::tagged::tagged;
@@ -89,15 +90,20 @@ async fn one(
 }
 
 /// Decides. The first decision holds; whoever comes second is told it.
+///
+/// What reaches further than the question needs `full`: another input, a rule, a mode, folders, an approved plan that was
+/// changed or that begins elsewhere.
 #[utoipa::path(post, path = "/approvals/{id}/decision", operation_id = "decideApproval", tag = "inbox", params(("id" = ApprovalId, Path)),
     request_body = DecideBody,
     responses((status = 200, description = "It is stored, and reaches the agent even if the host ends now", body = Receipt)))]
 async fn decide(
     State(app): State<Arc<App>>,
     Path(approval): Path<ApprovalId>,
+    caller: Caller,
     write: Write,
     Body(body): Body<DecideBody>,
 ) -> Result<Json<Receipt>, Refusal> {
+    caller.may_decide(&body.decide)?;
     let command = Command::Decide {
         approval,
         saw: body.saw,
@@ -113,9 +119,11 @@ async fn decide(
 async fn decide_alike(
     State(app): State<Arc<App>>,
     Path(approval): Path<ApprovalId>,
+    caller: Caller,
     write: Write,
     Body(body): Body<DecideAlikeBody>,
 ) -> Result<Json<Receipt>, Refusal> {
+    caller.may_decide(&body.decide)?;
     let command = Command::DecideAlike {
         approval,
         saw: body.saw,

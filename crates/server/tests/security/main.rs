@@ -18,6 +18,7 @@ mod markup;
 mod odd;
 mod own_shell;
 mod paths;
+mod reach;
 mod server;
 mod sites;
 mod sockets;

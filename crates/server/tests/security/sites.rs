@@ -267,12 +267,24 @@ async fn what_another_site_embeds_is_not_answered_with_the_cookie() {
         ("same-site", "no-cors"),
         ("same-site", "cors"),
     ] {
-        let request = Request::get(ME)
-            .cookie(&cookie)
-            .header("Sec-Fetch-Site", site)
-            .header("Sec-Fetch-Mode", mode);
-        assert_eq!(server.ask(request).await.code(), "foreign_origin", "{site}");
+        for path in [ME, "/plain", "/metrics"] {
+            let request = Request::get(path)
+                .cookie(&cookie)
+                .header("Sec-Fetch-Site", site)
+                .header("Sec-Fetch-Mode", mode);
+            assert_eq!(
+                server.ask(request).await.code(),
+                "foreign_origin",
+                "{site} {path}"
+            );
+        }
     }
+    // Somebody follows a link.
+    let link = Request::get("/plain")
+        .cookie(&cookie)
+        .header("Sec-Fetch-Site", "same-site")
+        .header("Sec-Fetch-Mode", "navigate");
+    assert_eq!(server.ask(link).await.status, 200);
     let own = Request::get(ME)
         .cookie(&cookie)
         .header("Sec-Fetch-Site", "same-origin");
