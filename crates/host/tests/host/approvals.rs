@@ -105,7 +105,8 @@ async fn a_decision_reaches_the_agent_though_the_way_to_it_breaks() {
             stage.break_connections()
         };
         let (_, broken) = tokio::join!(stage.decide(&open[0], Decide::allow()), later);
-        assert_eq!(broken, 1);
+        // The one before may not be closed yet: whoever held it ends in its own time.
+        assert!((1..=2).contains(&broken), "{broken}");
         let settled = stage.until_life(&open[0], "settled").await;
         let outcome = Outcome::Ran;
         assert_eq!(settled.life, Life::Settled { outcome });
