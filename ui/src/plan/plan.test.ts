@@ -158,6 +158,8 @@ describe('ways', () => {
 
   it('that settle more than the plan are for those who may do everything', () => {
     expect(ways(card, false).map((way) => way.way)).toEqual(['manual', 'keep-planning']);
+    expect(ways(card, true).some((way) => way.mayCompact)).toBe(true);
+    expect(ways(card, false).some((way) => way.mayCompact)).toBe(false);
   });
 
   it('grant permissions only where that can be', () => {

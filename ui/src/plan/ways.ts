@@ -22,7 +22,7 @@ export function ways(card: PlanCard, mayAll: boolean): WayWords[] {
     way: offer.way,
     label: LABELS[offer.way](hasText),
     help: helpOf(offer.way, card),
-    mayCompact: offer.may_compact,
+    mayCompact: offer.may_compact && mayAll,
   }));
 }
 

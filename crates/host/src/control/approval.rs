@@ -404,6 +404,9 @@ impl PlanDecision {
             Way::Manual | Way::KeepPlanning if !self.allowed_prompts.is_empty() => {
                 Some("allows calls in advance")
             }
+            Way::Manual | Way::KeepPlanning if self.compact => {
+                Some("has the conversation compacted")
+            }
             Way::Manual | Way::KeepPlanning => None,
         }
     }
@@ -444,7 +447,6 @@ mod tests {
             r#"{"decision":"answer","answers":{"Which?":"This"}}"#,
             r#"{"decision":"decline"}"#,
             r#"{"decision":"plan","choice":"manual","feedback":"go on"}"#,
-            r#"{"decision":"plan","choice":"manual","compact":true}"#,
             r#"{"decision":"plan","choice":"keep-planning","plan":"1. Less","comments":[{"line":1,"text":"why"}]}"#,
         ] {
             let decide: Decide = serde_json::from_str(text).unwrap();
@@ -457,6 +459,8 @@ mod tests {
             r#"{"decision":"allow","add_dirs":["/srv"]}"#,
             r#"{"decision":"plan","choice":"clear-context"}"#,
             r#"{"decision":"plan","choice":"accept-edits"}"#,
+            r#"{"decision":"plan","choice":"manual","compact":true}"#,
+            r#"{"decision":"plan","choice":"keep-planning","compact":true,"feedback":"shorter"}"#,
             r#"{"decision":"plan","choice":"manual","plan":"1. More"}"#,
             r#"{"decision":"plan","choice":"manual","allowed_prompts":[0]}"#,
             r#"{"decision":"plan","choice":"manual","mode":{"mode":"edits"}}"#,

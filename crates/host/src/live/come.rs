@@ -13,13 +13,13 @@ use countersign_keeper::protocol::{Role, Standing};
 use countersign_keeper::{Found, RecoverError};
 
 use super::{Actor, Agent, Book, Context, Held, Projection};
-use crate::approval::Family;
+use crate::approval::{After, Family};
 use crate::control::approval::Life;
 use crate::control::{ControlError, Result, SessionId, State, now};
 use crate::desk::{self, Starting};
 use crate::host::Inner;
 use crate::plan::Tracker;
-use crate::session::{Begin, Core, Input, Timing};
+use crate::session::{Begin, Core, Effect, Input, Timing};
 use crate::store::sessions::SessionRow;
 use crate::store::{Connection, Durability, approvals, outbox, queue, sessions};
 
@@ -222,7 +222,12 @@ impl Actor {
         }
         self.servers = None;
         // What was to be done when a turn of that agent ends is not done at the end of another's.
-        self.at_end = None;
+        let ends = |effect: &Effect| matches!(effect, Effect::TurnEnded { .. });
+        if !self.effects.iter().any(ends) {
+            let is_other = |after: &After| !matches!(after, After::OnceIdle { .. });
+            self.behind.retain(|(_, after)| is_other(after));
+            self.at_end = None;
+        }
         self.projection.rest();
         self.tell_queue().await;
     }

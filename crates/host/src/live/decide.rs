@@ -275,7 +275,11 @@ impl Actor {
                 self.step(Input::Stop);
                 self.inner.look_after(session).await;
             }
-            After::Resume { .. } => {
+            After::Resume { mode, .. } => {
+                // One that has begun meanwhile did so in another mode.
+                let owed = self.owing_mode(mode);
+                self.step(owed);
+                self.set_cli_mode(mode).await;
                 self.step(Input::ReleaseQueue);
                 self.step(Input::Resume);
             }

@@ -323,7 +323,7 @@ impl Actor {
     }
 
     /// A mode that the agent has to be told, or knows. One that cannot be reached now is told when it can.
-    fn owing_mode(&self, mode: Mode) -> Input {
+    pub(super) fn owing_mode(&self, mode: Mode) -> Input {
         let knows = self.agent.is_some() && !self.must_be_told(mode);
         Input::ModeChosen {
             owed: (!knows).then(|| mode.of_cli().to_string()),

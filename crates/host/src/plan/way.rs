@@ -121,6 +121,14 @@ fn no(
     }
 }
 
+/// What is said about a plan, as a message of its own: it is no command of the CLI, however it begins.
+fn as_words(said: &str) -> String {
+    match said.starts_with('/') {
+        true => format!("About the plan: {said}"),
+        false => said.to_owned(),
+    }
+}
+
 fn nothing_said() -> ControlError {
     ControlError::invalid(
         "say what shall be different: `feedback`, `comments`, `images` or a changed `plan`",
@@ -314,7 +322,7 @@ impl<'a> Review<'a> {
         if self.known.agent == Agent::Waits && !is_by_message {
             return Ok(self.deny_and_go_on(message));
         }
-        let messages = self.compacted(message.clone());
+        let messages = self.compacted(as_words(&message));
         let mut come = self.ending_the_turn(Effect::Deny, &message);
         come.after = self.later(None, Mode::Plan, messages);
         Ok(come)

@@ -64,6 +64,11 @@ fn planning_on_resumes_in_plan_mode_with_what_was_said() {
         unreachable!()
     };
     assert_eq!(messages[0].blocks, [image()]);
+    let told = self::come(PlanDecision {
+        feedback: Some("/init".to_owned()),
+        ..choose(Way::KeepPlanning)
+    });
+    assert_eq!(resumed(&told).1, ["About the plan: /init"], "no command");
     invalid(decide(
         &plan(TEXT),
         &Decide::Plan(choose(Way::KeepPlanning)),

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use countersign_host::control::approval::{Life, Outcome, PlanDecision, Way};
+use countersign_host::control::session::Setup;
 use countersign_host::control::{
     Command, Control, ControlError, Decide, Message, Mode, SessionId, SessionView, State,
 };
@@ -71,25 +72,21 @@ async fn a_question_that_a_loss_of_power_took_from_the_journal_keeps_nothing_fro
     assert!(matches!(gone, ControlError::NotFound { .. }), "{gone}");
 }
 
-/// A plan whose turn is ended by the answer, and whose agent says so much later or never.
+/// A plan whose turn is ended by the answer, and whose agent never says so.
 const PLANS: &str = r#"
 turn when "plan"
   lose result
   ask ExitPlanMode {"plan":"1. Dig"}
-unsolicited after 1500ms
-  say "By itself."
 turn when "write"
   tool Write {"file_path":"${cwd}/note.txt","content":"x"}
 turn always
   say "Heard: ${prompt}."
 "#;
 
-/// The plan is approved, with the context compacted first; its answer is with the agent.
-async fn approved(stage: &Stage) -> SessionId {
-    let id = stage.start("plan").await;
-    let plan = stage.open_approvals(id, 1).await.remove(0);
-    let decision = PlanDecision {
-        choice: Way::AcceptEdits,
+/// A way on from a plan, with the context compacted first.
+fn decision(choice: Way) -> PlanDecision {
+    PlanDecision {
+        choice,
         mode: None,
         plan: None,
         allowed_prompts: Vec::new(),
@@ -97,7 +94,14 @@ async fn approved(stage: &Stage) -> SessionId {
         images: Vec::new(),
         comments: Vec::new(),
         compact: true,
-    };
+    }
+}
+
+/// The plan is approved, with the context compacted first; its answer is with the agent.
+async fn approved(stage: &Stage) -> SessionId {
+    let id = stage.start("plan").await;
+    let plan = stage.open_approvals(id, 1).await.remove(0);
+    let decision = decision(Way::AcceptEdits);
     stage.decide(&plan, Decide::Plan(decision)).await;
     stage.until_life(&plan, "settled").await;
     id
@@ -105,7 +109,10 @@ async fn approved(stage: &Stage) -> SessionId {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_follows_the_turn_of_a_plan_is_done_by_the_next_host() {
-    let mut stage = Stage::new(PLANS).await;
+    // Its turn ends with one that it begins by itself, later.
+    let by_itself = "unsolicited after 1500ms\n  say \"By itself.\"\nturn when \"write\"";
+    let scenario = PLANS.replace("turn when \"write\"", by_itself);
+    let mut stage = Stage::new(&scenario).await;
     let id = approved(&stage).await;
     stage.restart().await;
     stage.until_said(id, "Heard: /compact.").await;
@@ -121,8 +128,14 @@ async fn what_was_to_follow_a_turn_that_never_ended_does_not_follow_another() {
     let stage = Stage::new(PLANS).await;
     let id = approved(&stage).await;
     stage.kill_all();
-    let is_asleep = |view: &SessionView| matches!(view.state, State::Idle { asleep: true, .. });
-    stage.until_seen(id, "without an agent", is_asleep).await;
+    let is_off = |view: &SessionView| {
+        let state = &view.state;
+        matches!(
+            state,
+            State::Idle { asleep: true, .. } | State::Failed { .. }
+        )
+    };
+    stage.until_seen(id, "without an agent", is_off).await;
     let mode = Mode::Ask;
     stage.execute(Command::SetMode { session: id, mode }).await;
     for queued in stage.host().queue(id).await.unwrap() {
@@ -151,6 +164,37 @@ async fn what_was_to_follow_a_turn_that_never_ended_does_not_follow_another() {
     let asked = stage.open_approvals(id, 1).await;
     assert_eq!(asked[0].tool, "Write");
     assert_eq!(stage.view(id).await.mode, Mode::Ask);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_is_decided_while_the_next_agent_starts_is_carried_out_in_its_mode() {
+    let scenario = r#"
+turn when "Plan"
+  ask ExitPlanMode {"plan":"1. Dig"}
+turn always
+  say "Heard."
+"#;
+    let stage = Stage::new(scenario).await;
+    let setup = Setup {
+        mode: Mode::Plan,
+        ..Setup::default()
+    };
+    let session = stage.start_with("Plan the garden", setup).await;
+    let plan = stage.open_approvals(session, 1).await.remove(0);
+    stage.kill_all();
+    stage.until(session, "failed").await;
+    let message = None;
+    stage.execute(Command::Resume { session, message }).await;
+    let decision = PlanDecision {
+        compact: false,
+        ..decision(Way::Manual)
+    };
+    stage.decide(&plan, Decide::Plan(decision)).await;
+    stage.until_said(session, "Heard.").await;
+    let heard = Heard::of(&stage, session).await;
+    let inits = heard.inits(2);
+    assert_eq!(inits[0]["permissionMode"], "default", "{inits:?}");
+    assert_eq!(stage.view(session).await.mode, Mode::Ask);
 }
 
 #[tokio::test(flavor = "multi_thread")]
