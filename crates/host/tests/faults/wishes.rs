@@ -17,19 +17,8 @@ fn a_stop_that_is_stored_is_carried_out_by_the_next_host_without_another_word() 
     let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
     let commands = stage.messages(1, &mut dice);
     stage.host(&stage.orders(&commands)).until_at_rest();
-    let stop = Ordered {
-        key: "stop".to_owned(),
-        command: Command::Stop {
-            session: stage.id(),
-        },
-    };
-    let mut orders = stage.orders(&[stop]);
-    orders.leave = Leave::Never;
-    orders.die = Some(Death {
-        point: "wish committed".to_owned(),
-        nth: 1,
-    });
-    assert!(!stage.host(&orders).until_ended().success());
+    let session = stage.id();
+    left_to_the_next(&stage, "stop", Command::Stop { session });
     assert!(
         stage.agent().is_some(),
         "nobody has told it: {}",
