@@ -21,6 +21,7 @@ use countersign_keeper::{Graces, KeeperCommand};
 use tokio::sync::watch;
 
 use crate::care::Care;
+use crate::control::session::Setup;
 use crate::control::{
     Cmd, Command, ControlError, Did, Happened, Preferences, Receipt, Result, SessionId, State, now,
 };
@@ -208,6 +209,10 @@ impl Host {
         let start = settings.clone();
         let preferred = store.read(move |it| shelf::preferred(it, &start));
         let (preferences, targets) = preferred.await?;
+        // An agent that asked while no host was there is told of as soon as it is attached to.
+        let rows = store.read(sessions::all).await?;
+        let setups: Vec<Setup> = rows.into_iter().map(|row| row.setup).collect();
+        settings.mask.learn(&setups, &preferences.redact);
         let room = Mutex::new(Room::new(preferences.max_agents));
         let worktrees = Worktrees::new(
             folders.worktrees(),
@@ -254,15 +259,6 @@ impl Host {
     /// The number of this host: higher than that of every one before.
     pub fn epoch(&self) -> u64 {
         self.inner.epoch
-    }
-
-    /// How every session is started: what it was entrusted with is in there.
-    ///
-    /// # Errors
-    /// When the database fails.
-    pub async fn setups(&self) -> Result<Vec<crate::control::session::Setup>> {
-        let rows = self.inner.store.read(sessions::all).await?;
-        Ok(rows.into_iter().map(|row| row.setup).collect())
     }
 
     /// How much was written to the database since this host began.

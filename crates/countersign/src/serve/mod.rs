@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use countersign_api::Scope;
-use countersign_api::control::{Control as _, Shelf as _};
+use countersign_api::control::Control as _;
 use countersign_host::notify::Mask;
 use countersign_host::{Folders, Host, Settings};
 use countersign_keeper::KeeperCommand;
@@ -149,13 +149,13 @@ async fn begin(
     let redactor = Redactor::new(patterns(data)?.iter().map(String::as_str))?;
     redactor.learn(own_secrets());
     let redactor = Arc::new(redactor);
-    let mask = Arc::clone(&redactor);
+    let (mask, learns) = (Arc::clone(&redactor), Arc::clone(&redactor));
     settings.mask = Mask::new(move |text| mask.line(text).into_owned());
+    settings.mask = settings.mask.learning(move |setups, patterns| {
+        learns.learn_setups(setups);
+        learns.prefer(patterns);
+    });
     let host = Host::open(settings).await?;
-    for setup in host.setups().await? {
-        redactor.learn_setup(&setup);
-    }
-    redactor.prefer(&host.preferences().await?.redact);
     let auth = Arc::new(Auth::open(&data.join("auth"), clock::now())?);
     let hosts = Hosts::new(&wanted.allow_hosts);
     let mut app = App::new(Arc::new(host.clone()), auth, hosts);
