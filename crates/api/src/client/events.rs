@@ -27,6 +27,9 @@ const WAIT: Duration = Duration::from_secs(1);
 /// So many tries in a row may fail.
 const TRIES: u32 = 10;
 
+/// The event by which a server says why it ends the stream.
+const PROBLEM: &str = "problem";
+
 /// How much of a refusal is read.
 const REFUSAL: usize = 1 << 20;
 
@@ -77,15 +80,16 @@ impl Events {
     /// When the server says no, and when it stays away.
     pub async fn next(&mut self) -> Result<Event, ClientError> {
         loop {
-            if let Some(event) = self.ready.pop_front() {
-                if event.id.is_some() {
-                    self.last.clone_from(&event.id);
+            let read = match self.ready.pop_front() {
+                Some(event) if event.name == PROBLEM => Err(self.problem(&event)),
+                Some(event) => {
+                    if event.id.is_some() {
+                        self.last.clone_from(&event.id);
+                    }
+                    return Ok(event);
                 }
-                return Ok(event);
-            }
-            let read = match self.open.is_some() {
-                true => self.read().await,
-                false => self.connect().await,
+                None if self.open.is_some() => self.read().await,
+                None => self.connect().await,
             };
             if let Err(error) = read {
                 self.open = None;
@@ -96,6 +100,11 @@ impl Events {
                 sleep(self.wait).await;
             }
         }
+    }
+
+    /// Why the server ended the stream. One that cannot go on says so each time it is asked.
+    fn problem(&self, event: &Event) -> ClientError {
+        self.client.refused(StatusCode::OK, event.data.as_bytes())
     }
 
     async fn connect(&mut self) -> Result<(), ClientError> {
@@ -137,7 +146,7 @@ impl Events {
                 if let Some(wait) = parser.retry_ms {
                     self.wait = Duration::from_millis(wait.min(30_000));
                 }
-                if !events.is_empty() {
+                if events.iter().any(|event| event.name != PROBLEM) {
                     self.failures = 0;
                 }
                 self.ready.extend(events);

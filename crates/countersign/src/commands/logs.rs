@@ -114,12 +114,6 @@ async fn transcript(
                     .map_err(|error| Failure::Other(format!("an event cannot be read: {error}")))?;
                 remote.paper.print(&reader.change(changes))?;
             }
-            "problem" => {
-                return Err(Failure::Other(format!(
-                    "the server gave up: {}",
-                    event.data
-                )));
-            }
             "rewound" | "moved" if remote.json => told(&event.name),
             "rewound" => remote.paper.print(&[notice::warn(
                 "what was shown last is gone after a loss of power; it goes on from before",
