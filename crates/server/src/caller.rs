@@ -30,15 +30,28 @@ impl Caller {
     pub(crate) fn may_decide(&self, decide: &Decide) -> Result<(), Refusal> {
         match decide.beyond() {
             Some(what) if !self.scope.allows(Scope::Full) => {
-                let detail = format!(
-                    "this decision {what}, which needs the scope `full`, and `{}` has `{}`",
-                    self.name, self.scope
-                );
+                let problem = self.is_too_narrow(&format!("this decision {what}"));
                 let hint = "Answer the question as it was asked, or decide with a wider token.";
-                Err(Problem::new(Code::NotAllowed, detail).hint(hint).into())
+                Err(problem.hint(hint).into())
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether this caller may do everything; `what` follows "this".
+    pub(crate) fn needs_full(&self, what: &str) -> Result<(), Refusal> {
+        match self.scope.allows(Scope::Full) {
+            true => Ok(()),
+            false => Err(self.is_too_narrow(&format!("this {what}")).into()),
+        }
+    }
+
+    fn is_too_narrow(&self, what: &str) -> Problem {
+        let detail = format!(
+            "{what}, which needs the scope `full`, and `{}` has `{}`",
+            self.name, self.scope
+        );
+        Problem::new(Code::NotAllowed, detail)
     }
 }
 

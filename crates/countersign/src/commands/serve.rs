@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Parser as _, ValueEnum as _};
 use countersign_client::options::{Cli, Surroundings};
+use countersign_server::auth::Hosts;
 
 use crate::Outcome;
 use crate::serve::{self, Log, Transport};
@@ -27,7 +28,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     rehearsal: bool,
     /// A name under which browsers may call it, beside localhost and its address; may be repeated
-    #[arg(long = "allow-host", value_name = "NAME")]
+    #[arg(long = "allow-host", value_name = "NAME", value_parser = Hosts::name)]
     allow_hosts: Vec<String>,
     /// Speak TLS, with a certificate of its own, which is made once and kept
     #[arg(long, conflicts_with_all = ["cert", "key", "insecure_listen"])]

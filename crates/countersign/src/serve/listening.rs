@@ -94,7 +94,8 @@ fn identity(wanted: &Wanted, folders: &Folders) -> Result<Option<Identity>, List
                 "::1".to_owned(),
             ];
             names.push(wanted.listen.ip().to_string());
-            names.extend(wanted.allow_hosts.iter().map(|name| bare(name).to_owned()));
+            let allowed = wanted.allow_hosts.iter().map(|name| bare(name));
+            names.extend(allowed.map(|name| name.trim_matches(['[', ']']).to_owned()));
             names.dedup();
             // The folder is this user's alone, as everything in it.
             Identity::own(folders.root(), &names).map(Some)

@@ -29,7 +29,7 @@ pub(crate) use cookie::{forget as forget_cookie, set as set_cookie, shown as sho
 pub(crate) use headers::secure;
 pub(crate) use once::Once;
 pub use origin::Hosts;
-pub(crate) use origin::is_this_machine;
+pub(crate) use origin::{is_embedded_elsewhere, is_this_machine};
 pub(crate) use page::{Shows, page, script, style};
 pub(crate) use pass::Pass;
 pub use secret::Secret;

@@ -24,6 +24,8 @@ pub(super) struct Recent(Vec<(String, Secret, u64)>);
 impl Recent {
     fn put(&mut self, mark: String, secret: Secret, now: u64) {
         self.forget(now);
+        // That of a token which was revoked since.
+        self.0.retain(|(known, ..)| *known != mark);
         if self.0.len() >= MOST {
             self.0.remove(0);
         }

@@ -3,7 +3,7 @@
 //! Owns the rules on `Host`, `Origin` and `Sec-Fetch-Site`. Pure. Invariants: a name that somebody else's DNS can lead here
 //! is not answered to; a request that says it comes from another page is refused, whatever it carries.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri, header};
@@ -15,6 +15,22 @@ use crate::listen::Peer;
 pub struct Hosts(Vec<String>);
 
 impl Hosts {
+    /// A name as a person writes it, as it stands in a request: `box.example`, `box.example:4779`, an address.
+    ///
+    /// # Errors
+    /// When it is no name, but an address of a page, or nothing.
+    pub fn name(text: &str) -> Result<String, String> {
+        let text = match text.parse::<Ipv6Addr>() {
+            Ok(address) => format!("[{address}]"),
+            Err(_) => text.to_owned(),
+        };
+        let is_name = |it: &Authority| !it.host().is_empty() && !it.as_str().contains('@');
+        match text.parse::<Authority>().ok().filter(is_name) {
+            Some(_) => Ok(text),
+            None => Err("write a name alone, such as box.example, or an address".to_owned()),
+        }
+    }
+
     /// These names, with or without a port (which is not looked at).
     pub fn new<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> Self {
         let names = names.into_iter().filter_map(|name| {
@@ -93,12 +109,14 @@ pub(super) fn check_origin(
 }
 
 /// Whether a page of another site asks for something to show or to run within itself. A link that somebody follows is none.
-pub(super) fn is_embedded_elsewhere(headers: &HeaderMap) -> bool {
+pub(crate) fn is_embedded_elsewhere(headers: &HeaderMap) -> bool {
     let is_other = matches!(
         text(headers, "sec-fetch-site"),
         Some("cross-site" | "same-site")
     );
-    is_other && text(headers, "sec-fetch-mode") != Some("navigate")
+    let is_page = text(headers, "sec-fetch-mode") == Some("navigate")
+        && text(headers, "sec-fetch-dest").is_none_or(|what| what == "document");
+    is_other && !is_page
 }
 
 /// Whether the request names this machine as one that sits before it does, so that nobody else has seen its address.

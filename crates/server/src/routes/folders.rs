@@ -25,11 +25,12 @@ pub(super) fn table() -> Table {
     Table {
         read: OpenApiRouter::new()
             .routes(routes!(recent))
-            .routes(routes!(importable))
             .routes(routes!(disk)),
         answer: OpenApiRouter::new(),
-        // Who may only look at sessions has no business in the person's home.
-        full: OpenApiRouter::new().routes(routes!(browse)),
+        // Who may only look at sessions has no business in the person's home, nor in conversations that are none of ours.
+        full: OpenApiRouter::new()
+            .routes(routes!(browse))
+            .routes(routes!(importable)),
     }
 }
 

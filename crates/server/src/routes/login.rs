@@ -149,6 +149,11 @@ async fn show(
     let Some(code) = shown.code else {
         return auth::page(Shows::Field);
     };
+    // Pictures of another page would count as wrong tries, and keep the person out.
+    if auth::is_embedded_elsewhere(&headers) {
+        let refusal = Problem::new(Code::ForeignOrigin, "a page of another site asks for this");
+        return failed(&refusal.into());
+    }
     let now = clock::now();
     if app.auth.is_code(&code, now) {
         return auth::page(Shows::Button {

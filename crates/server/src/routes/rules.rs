@@ -16,7 +16,7 @@ use utoipa_axum::routes;
 
 use super::{Table, carry_out};
 use crate::app::App;
-use crate::caller::Write;
+use crate::caller::{Caller, Write};
 use crate::extract::{Body, Path};
 use crate::refusal::Refusal;
 use crate::tagged::tagged;
@@ -81,7 +81,12 @@ async fn remove(
     responses((status = 200, description = "Which rule decides, and why", body = Explained)))]
 async fn explain(
     State(app): State<Arc<App>>,
+    caller: Caller,
     Body(what): Body<Explain>,
 ) -> Result<Json<Explained>, Refusal> {
+    if what.cwd.is_some() {
+        // The settings of any folder of this machine would be told.
+        caller.needs_full("looks into a folder")?;
+    }
     Ok(Json(app.control.explain(what).await?))
 }
