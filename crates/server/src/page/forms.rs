@@ -157,6 +157,7 @@ pub(super) async fn decide(
         let asked = app.control.approval(id).await?;
         let decide = decision(&fields, &asked)?;
         caller.may_decide(&decide)?;
+        let decide = app.redactor.restored(decide, &asked)?;
         let saw = Digest::named(fields.need("saw")?);
         let word = fields.need("decision")?;
         let key: String = fields.need("key")?.chars().take(40).collect();

@@ -4,15 +4,17 @@
 //! and answers that exist to show a secret once are left as they are. Invariant: an answer that cannot be read whole is not
 //! sent.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Bytes, to_bytes};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::app::App;
+use crate::tagged;
 
 /// What shows a secret once to who made it, and what masks its parts itself.
 const LEFT: [&str; 6] = [
@@ -42,10 +44,10 @@ pub(crate) async fn mask(State(app): State<Arc<App>>, request: Request, next: Ne
     let Ok(bytes) = to_bytes(body, usize::MAX).await else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
-    let masked = match std::str::from_utf8(&bytes).map(|text| app.redactor.answer(text)) {
-        Ok(std::borrow::Cow::Owned(masked)) => masked,
-        _ => return Response::from_parts(parts, Body::from(bytes)),
+    let bytes = match std::str::from_utf8(&bytes).map(|text| app.redactor.answer(text)) {
+        Ok(Cow::Owned(masked)) => Bytes::from(masked),
+        _ => bytes,
     };
     parts.headers.remove(header::CONTENT_LENGTH);
-    Response::from_parts(parts, Body::from(masked))
+    tagged::leaving(parts, bytes)
 }

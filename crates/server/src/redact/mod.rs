@@ -7,6 +7,7 @@
 
 pub(crate) mod answers;
 mod own;
+mod restore;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -25,7 +26,7 @@ const MOST_KNOWN: usize = 4_096;
 /// A shorter value is no secret, and hiding it would hide the text.
 const SHORTEST: usize = 8;
 
-/// Of a longer one its beginning is looked for, so that all of them can be looked for at once.
+/// A longer one is looked for in pieces, so that all of them can be looked for at once.
 const LONGEST: usize = 2_048;
 
 /// A pattern that cannot be read.
@@ -56,6 +57,17 @@ struct Sought {
     wanted: Wanted,
     /// The values as they stand in JSON.
     written: Option<Regex>,
+    /// One of them does not stand in JSON as it is: within JSON that is itself a string it has yet another form.
+    has_escapes: bool,
+}
+
+impl Sought {
+    /// Whether one of the values may stand in a text, which is JSON or is not.
+    fn may_be_in(&self, text: &str) -> bool {
+        let stands = |it: &Option<Regex>| it.as_ref().is_some_and(|it| it.is_match(text));
+        stands(&self.written)
+            || self.has_escapes && (text.contains("\\\\") || stands(&self.wanted.known))
+    }
 }
 
 impl fmt::Debug for Redactor {
@@ -95,7 +107,7 @@ impl Redactor {
             values: BTreeSet::new(),
             sought: Arc::new(Sought {
                 wanted: Wanted::new(patterns.clone(), None),
-                written: None,
+                ..Sought::default()
             }),
         };
         Self {
@@ -110,11 +122,10 @@ impl Redactor {
         let before = known.values.len();
         let mut left_out = 0;
         for value in values {
-            for line in value.lines().map(str::trim) {
-                let line = &line[..line.floor_char_boundary(LONGEST)];
-                match line.len() >= SHORTEST && !known.values.contains(line) {
+            for piece in value.lines().map(str::trim).flat_map(pieces) {
+                match piece.len() >= SHORTEST && !known.values.contains(piece) {
                     true if known.values.len() >= MOST_KNOWN => left_out += 1,
-                    true => drop(known.values.insert(line.to_owned())),
+                    true => drop(known.values.insert(piece.to_owned())),
                     false => {}
                 }
             }
@@ -150,7 +161,9 @@ impl Redactor {
         let written: Vec<String> = known.values.iter().map(|it| in_json(it)).collect();
         let values = any_of(known.values.iter().map(String::as_str));
         let patterns = self.patterns.iter().chain(&known.preferred);
+        let mut forms = known.values.iter().zip(&written);
         known.sought = Arc::new(Sought {
+            has_escapes: forms.any(|(value, written)| value != written),
             wanted: Wanted::new(patterns.cloned().collect(), values),
             written: any_of(written.iter().map(String::as_str)),
         });
@@ -170,7 +183,12 @@ impl Redactor {
 
     /// What a session is started with, before it is.
     pub fn learn_setup(&self, setup: &Setup) {
-        self.learn(handled(setup));
+        self.learn_setups(std::slice::from_ref(setup));
+    }
+
+    /// What sessions were started with.
+    pub fn learn_setups(&self, setups: &[Setup]) {
+        self.learn(setups.iter().flat_map(handled));
     }
 
     /// A line of a journal, or any other text, without its secrets.
@@ -190,16 +208,17 @@ impl Redactor {
         })
     }
 
+    fn sought(&self) -> Arc<Sought> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&known.sought)
+    }
+
     fn masked<'a>(&self, line: &'a str, stays: impl Fn(&Edit) -> bool) -> Cow<'a, str> {
-        let sought = {
-            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(&known.sought)
-        };
-        let written = sought.written.as_ref();
+        let sought = self.sought();
         let may_hold = !sought.wanted.patterns.is_empty()
             || line.contains("\\u")
             || may_look_like_one(line)
-            || written.is_some_and(|written| written.is_match(line));
+            || sought.may_be_in(line);
         if !may_hold {
             return Cow::Borrowed(line);
         }
@@ -221,6 +240,17 @@ impl Redactor {
             Cow::Owned(masked) => serde_json::from_str(&masked).unwrap_or_default(),
         }
     }
+}
+
+/// A value in pieces of about the same length, none longer than can be looked for.
+fn pieces(value: &str) -> impl Iterator<Item = &str> {
+    let length = value.len().div_ceil(value.len().div_ceil(LONGEST).max(1));
+    let mut rest = value;
+    std::iter::from_fn(move || {
+        let (piece, behind) = rest.split_at(rest.floor_char_boundary(length.max(4)));
+        rest = behind;
+        (!piece.is_empty()).then_some(piece)
+    })
 }
 
 /// The longest first, so that none hides a part of another.

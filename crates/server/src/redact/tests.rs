@@ -1,5 +1,6 @@
 //! What is masked and what is left alone.
 
+use countersign_api::redact::MASKED;
 use serde_json::json;
 
 use super::*;
@@ -86,4 +87,30 @@ fn a_short_value_and_more_values_than_are_kept_hide_no_text() {
     assert_eq!(redactor.line("a banana"), "a banana");
     redactor.learn((0..MOST_KNOWN + 10).map(|n| format!("value-number-{n}")));
     assert_eq!(redactor.line("value-number-7 "), "[masked] ");
+}
+
+#[test]
+fn a_value_that_json_writes_otherwise_is_masked_in_text_in_json_and_in_json_within_json() {
+    let redactor = Redactor::default();
+    let value = "Kq9\"Zt21\\xx";
+    redactor.learn([value.to_owned()]);
+    let text = format!("login failed: {value}");
+    assert_eq!(redactor.line(&text), "login failed: [masked]");
+    let once = json!({"text": text}).to_string();
+    assert_eq!(redactor.line(&once), r#"{"text":"login failed: [masked]"}"#);
+    let twice = json!({"partial": once}).to_string();
+    let masked = redactor.line(&twice).into_owned();
+    assert!(!masked.contains("Kq9"), "{masked}");
+}
+
+#[test]
+fn a_long_value_is_masked_to_its_end() {
+    for length in [2_047, 2_048, 2_049, 3_000, 4_100, 9_001] {
+        let value: String = ('a'..='z').cycle().take(length).collect();
+        let redactor = Redactor::default();
+        redactor.learn([format!("{value}é")]);
+        let masked = redactor.line(&format!("it is {value}é.")).into_owned();
+        let rest = masked.replace(MASKED, "");
+        assert_eq!(rest, "it is .", "{length}");
+    }
 }

@@ -11,8 +11,10 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use countersign_api::bodies::{DecideAlikeBody, DecideBody};
 use countersign_api::control::{
-    ApprovalFilter, ApprovalId, ApprovalView, Command, Page, PlanVersion, Receipt, SessionId,
+    ApprovalFilter, ApprovalId, ApprovalView, Command, Decide, Page, PlanVersion, Receipt,
+    SessionId,
 };
+use countersign_api::redact::MASKED;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
@@ -104,12 +106,25 @@ async fn decide(
     Body(body): Body<DecideBody>,
 ) -> Result<Json<Receipt>, Refusal> {
     caller.may_decide(&body.decide)?;
+    let decide = restored(&app, approval, body.decide).await?;
     let command = Command::Decide {
         approval,
         saw: body.saw,
-        decide: body.decide,
+        decide,
     };
     carry_out(&app, write, command).await
+}
+
+/// What was shown without its secrets comes back with them.
+async fn restored(app: &App, approval: ApprovalId, decide: Decide) -> Result<Decide, Refusal> {
+    let is_masked = serde_json::to_string(&decide).is_ok_and(|text| text.contains(MASKED));
+    match is_masked {
+        true => {
+            let asked = app.control.approval(approval).await?;
+            Ok(app.redactor.restored(decide, &asked)?)
+        }
+        false => Ok(decide),
+    }
 }
 
 /// Decides all open ones of the same kind in the same session.

@@ -10,6 +10,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use countersign_api::bodies::{EditBody, MoveBody};
 use countersign_api::control::{Command, MessageId, Queued, Receipt, SessionId};
+use countersign_api::redact::MASKED;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -54,10 +55,19 @@ async fn edit(
     write: Write,
     Body(body): Body<EditBody>,
 ) -> Result<Json<Receipt>, Refusal> {
+    let text = match body.text.contains(MASKED) {
+        true => {
+            let waiting = app.control.queue(session).await?;
+            let shown = waiting.iter().find(|waiting| waiting.id == message);
+            let shown = shown.map_or("", |waiting| &waiting.text);
+            app.redactor.restored_text(shown, body.text)?
+        }
+        false => body.text,
+    };
     let command = Command::EditQueued {
         session,
         message,
-        text: body.text,
+        text,
     };
     carry_out(&app, write, command).await
 }

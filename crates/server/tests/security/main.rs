@@ -15,6 +15,7 @@ mod limits;
 mod links;
 mod logs;
 mod markup;
+mod masked;
 mod odd;
 mod own_shell;
 mod paths;
