@@ -1,5 +1,5 @@
-// Makes the page installable, and opens it while the server is away. Keeps only the shell: the page itself and files whose names
-// hold a hash. Never anything of the API, and never a login.
+// Makes the page installable, opens it while the server is away, and brings it forward when one of its notifications is pressed. Keeps
+// only the shell: the page itself and files whose names hold a hash. Never anything of the API, and never a login.
 const CACHE = 'shell-1';
 const MOST = 80;
 
@@ -49,4 +49,18 @@ self.addEventListener('fetch', (event) => {
   if (request.method !== 'GET') return;
   if (isPage(request, url)) event.respondWith(fresh(request, '/'));
   else if (kept(url)) event.respondWith(url.pathname.startsWith('/assets/') ? once(request) : fresh(request, request));
+});
+
+/** A page that is open goes there by itself, so that nothing that is written on it is lost. */
+async function bringForward(path) {
+  const pages = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const page = pages.find((one) => !/^\/(plain|login)(\/|$)/.test(new URL(one.url).pathname));
+  if (!page) return void (await self.clients.openWindow(path));
+  page.postMessage({ open: path });
+  await page.focus();
+}
+
+self.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  event.waitUntil(bringForward(event.notification.data?.path ?? '/inbox'));
 });

@@ -162,7 +162,7 @@ export function follow(path: string, how: Follow): Followed {
 }
 
 /** Asking again would not help. */
-function isFinal(refused: Refused): boolean {
+export function isFinal(refused: Refused): boolean {
   const { status } = refused;
   return status >= 400 && status < 500 && status !== 408 && status !== 429;
 }

@@ -1,7 +1,7 @@
 // Grouping of questions, and what a bulk answer sends.
 import { describe, expect, it } from 'vitest';
 import type { Approval } from '../api/types';
-import { alikeOf, bulk, grouped, passes, stays, step } from './alike';
+import { alikeOf, bulk, cameOf, grouped, passes, stays, step } from './alike';
 import { asked } from './testing';
 
 const one = (id: string, but: Partial<Omit<Approval, 'life'>> = {}) =>
@@ -72,5 +72,16 @@ describe('the focus', () => {
     expect(step(['a', 'b'], null, 1)).toBe('a');
     expect(step(['a', 'b'], 'b', 1)).toBe('b');
     expect(step(['a', 'b'], 'b', -1)).toBe('a');
+  });
+});
+
+describe('what came of a bulk', () => {
+  const allowed = (count: number) => `Allowed ${count} once`;
+
+  it('counts only those that were taken', () => {
+    expect(cameOf(['sending', 'sending'], allowed)).toBe('Allowed 2 once');
+    expect(cameOf(['sending', 'late', 'failed', 'failed'], allowed)).toBe('Allowed 1 once, 1 not: somebody was first, 2 not: their rows say why');
+    expect(cameOf(['held'], allowed)).toBe('1 waits for the connection');
+    expect(cameOf(['failed'], allowed)).toBe('1 not: its row says why');
   });
 });

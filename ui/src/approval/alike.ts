@@ -4,6 +4,7 @@
 
 import type { Approval, Decide } from '../api/types';
 import { forSession } from './answer';
+import type { Local } from './face';
 import { harmOf } from './words';
 
 /** One place of the inbox: a question, or several that are alike. */
@@ -95,6 +96,19 @@ function together(group: Group): Sending {
     ids: group.asked.map((asked) => asked.id),
     body: { decision: 'allow' },
   };
+}
+
+/** What came of a bulk answer: how many were told, and what keeps the others. `done` says the first part: "Allowed 3 once". */
+export function cameOf(phases: Local['phase'][], done: (count: number) => string): string {
+  const count = (...which: Local['phase'][]) => phases.filter((phase) => which.includes(phase)).length;
+  const [told, held, late, failed] = [count('sending', 'idle'), count('held'), count('late'), count('failed')];
+  const parts = [
+    told > 0 ? done(told) : '',
+    held > 0 ? `${held} ${held === 1 ? 'waits' : 'wait'} for the connection` : '',
+    late > 0 ? `${late} not: somebody was first` : '',
+    failed > 0 ? `${failed} not: ${failed === 1 ? 'its row says' : 'their rows say'} why` : '',
+  ];
+  return parts.filter((part) => part !== '').join(', ');
 }
 
 /** The one that has the focus after this list changed: the same, else the next at its place. */

@@ -1,7 +1,7 @@
 // Every state of a card: from what the host says and what was just done here.
 import { describe, expect, it } from 'vitest';
 import type { Approval } from '../api/types';
-import { face, type Around, type Local } from './face';
+import { face, rowNote, type Around, type Local } from './face';
 import { stampOf } from './stamp';
 import { asked } from './testing';
 
@@ -44,6 +44,15 @@ describe('a question that is open', () => {
   it('can be answered again after a refusal, with the reason', () => {
     const shown = face(asked(), { phase: 'failed', problem: 'The disk is full.', hint: 'Make room.' }, around, null);
     expect(shown).toMatchObject({ state: 'open', canAnswer: true, note: 'The disk is full. Make room.' });
+  });
+});
+
+describe('a row', () => {
+  it('says what was done here, and why it was not taken', () => {
+    expect(rowNote(idle)).toBeNull();
+    expect(rowNote({ phase: 'sending', words: 'Allowed', since: 0 })).toEqual({ words: 'Allowed, telling the agent…', isWrong: false });
+    expect(rowNote({ phase: 'failed', problem: 'Full.', hint: 'Make room.' })).toEqual({ words: 'Full. Make room.', isWrong: true });
+    expect(rowNote({ phase: 'late' })?.isWrong).toBe(true);
   });
 });
 

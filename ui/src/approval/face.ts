@@ -111,8 +111,25 @@ function open(local: Local, around: Around, harm: string | null, waited: string)
     case 'failed':
       return { ...base, note: [local.problem, local.hint].filter((part) => part !== '').join(' ') };
     case 'late':
+      return { ...base, note: 'Your answer was not taken: somebody may have been first.' };
     case 'idle':
       return base;
+  }
+}
+
+/** The same on a row of the inbox, which has room for one line. */
+export function rowNote(local: Local): { words: string; isWrong: boolean } | null {
+  switch (local.phase) {
+    case 'sending':
+      return { words: `${local.words}, telling the agent…`, isWrong: false };
+    case 'held':
+      return { words: `${local.words} when the connection is back`, isWrong: false };
+    case 'failed':
+      return { words: [local.problem, local.hint].filter((part) => part !== '').join(' '), isWrong: true };
+    case 'late':
+      return { words: 'Your answer was not taken: somebody may have been first.', isWrong: true };
+    case 'idle':
+      return null;
   }
 }
 

@@ -1,5 +1,5 @@
 // What a call is about, as it is shown: the exact command, the exact change, the exact address. Pure.
-// Nothing is shortened here; what is not understood is shown as JSON, never left out.
+// Nothing is shortened here; what is not understood is shown as JSON, never left out. Fields beside the thing are told by `facts`.
 
 /** The thing itself. `lines` says how long it is, for "212 lines unseen". */
 export type Thing =
@@ -67,7 +67,8 @@ export function thingOf(tool: string, input: unknown): Thing {
 function multiEdit(input: unknown): Thing {
   const edits = fields(input)['edits'];
   const path = text(input, 'file_path');
-  if (path === '' || !Array.isArray(edits)) return { kind: 'json', value: input };
+  const isWhole = Array.isArray(edits) && edits.every((edit) => typeof edit === 'object' && edit !== null && !Array.isArray(edit));
+  if (path === '' || !isWhole) return { kind: 'json', value: input };
   const side = (name: string) => edits.map((edit) => text(edit, name)).join('\n');
   return { kind: 'diff', path, old: side('old_string'), new: side('new_string'), all: false };
 }

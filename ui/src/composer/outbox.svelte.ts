@@ -56,8 +56,9 @@ class Outbox {
           await this.#try(letter);
           this.look();
         }
-      } catch {
+      } catch (error) {
         // Out of reach again, or the login has ended: both are heard of when they have changed.
+        if (error instanceof Unreached) connection.down();
       } finally {
         this.#isBusy = false;
       }

@@ -75,6 +75,20 @@ describe('a message for later', () => {
     expect(new Set(writes().map(({ path }) => path))).toEqual(new Set(['/api/v1/sessions/s/resume']));
   }, 10_000);
 
+  it('goes out with the next sign of life, however often it was tried in vain', async () => {
+    const { post, outbox, connection } = await page();
+    connection.up();
+    answers = ({ method }) => (method === 'POST' ? gone() : null);
+    expect(await post.send('are you there', [], 'send')).toBe(true);
+    expect(connection.isAway).toBe(true);
+    connection.heard();
+    await vi.waitFor(() => expect(connection.isAway).toBe(true), { timeout: 4000 });
+    answers = () => null;
+    connection.heard();
+    await vi.waitFor(() => expect(outbox.letters).toEqual([]));
+    expect(new Set(writes().map(({ key }) => key)).size).toBe(1);
+  }, 10_000);
+
   it('that is refused stays with the reason until somebody says so, and holds up no other', async () => {
     const { post, outbox, connection } = await page();
     connection.down();

@@ -1,5 +1,6 @@
 // The state of one review: the plan, its versions, drafts of comments, and what is chosen. Drafts are kept by the host as they
-// are written, so that another device has them too. Invariant: a draft is never dropped because a save failed.
+// are written, so that another device has them too. Invariants: a draft is never dropped because a save failed; a comment that is
+// being written counts as one, whatever is pressed beside it.
 
 import { api, take, words } from '../api/client';
 import type { Approval, Comment, PlanVersion, PlanWay } from '../api/types';
@@ -35,6 +36,8 @@ export class Review {
   isEditing = $state(false);
   /** The line that a comment is being written on. */
   writing = $state<number | null>(null);
+  /** What is being written there, until it is kept or left. */
+  words = $state('');
   #timer = 0;
 
   constructor(id: string) {
@@ -53,6 +56,7 @@ export class Review {
   forget(): void {
     this.feedback = '';
     this.edited = null;
+    this.writing = null;
     this.remember();
   }
 
@@ -79,10 +83,15 @@ export class Review {
   readonly said = $derived.by((): Said[] => {
     return this.shown === null ? [] : saidBefore(this.versions, this.shown, this.answered);
   });
+  /** The drafts, and what is being written. */
+  readonly comments = $derived.by(() => {
+    if (this.writing === null || this.words.trim() === '') return this.drafts;
+    return withDraft(this.drafts, this.writing, this.words);
+  });
   /** What is chosen by a person, or what follows from a first comment; the most careful yes otherwise. */
   readonly way = $derived.by((): PlanWay => {
     if (this.picked !== null) return this.picked;
-    const says = this.drafts.length > 0 || this.feedback.trim() !== '' || this.edited !== null || this.pictures.length > 0;
+    const says = this.comments.length > 0 || this.feedback.trim() !== '' || this.edited !== null || this.pictures.length > 0;
     return says ? 'keep-planning' : 'manual';
   });
   readonly choice = $derived.by(
@@ -90,7 +99,7 @@ export class Review {
       way: this.way,
       granted: this.granted,
       compact: this.compact,
-      comments: this.drafts,
+      comments: this.comments,
       feedback: this.feedback,
       edited: this.edited,
       mode: this.mode,
@@ -125,6 +134,20 @@ export class Review {
 
   draftAt(line: number): string | null {
     return this.drafts.find((draft) => draft.line === line)?.text ?? null;
+  }
+
+  /** A comment is begun, or gone on with. What was being written elsewhere is kept. */
+  write(line: number): void {
+    if (this.writing === line) return;
+    this.settle();
+    this.words = this.draftAt(line) ?? '';
+    this.writing = line;
+  }
+
+  /** Keeps what is being written: the reader looks at something else. Emptied words are left, not taken for a wish to remove them. */
+  settle(): void {
+    if (this.writing !== null && this.words.trim() !== '') this.keep(this.writing, this.words);
+    this.writing = null;
   }
 
   /** Keeps a comment; empty words take it away. Saved a moment later. */

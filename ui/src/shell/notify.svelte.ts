@@ -21,24 +21,54 @@ export async function allow(): Promise<boolean> {
   return (await Notification.requestPermission()) === 'granted';
 }
 
-const shown = new Map<string, Notification>();
+/** How each that is shown is taken back, by question. */
+const shown = new Map<string, () => void>();
 let known: Set<string> | null = null;
 
-function show(id: string): void {
+/** By the service worker where there is one: phones show none of a page's own. It hears the press there, and tells this page. */
+async function show(id: string): Promise<void> {
   const approval = approvals.get(id);
   if (!approval) return;
   const gist = gistOf(approval);
-  const note = new Notification(`${approval.session_name} needs you`, {
+  const title = `${approval.session_name} needs you`;
+  const path = to.approval(id);
+  const options = {
     body: approval.kind === 'tool' ? `${approval.tool}: ${gist.text}` : gist.text,
     tag: id,
     icon: '/icon-192.png',
-  });
+    data: { path },
+  };
+  // Where it was answered while the browser was asked, it is not news any more.
+  const keep = (close: () => void) => (known?.has(id) ? void shown.set(id, close) : close());
+  const worker = await workerOf();
+  if (worker) {
+    await worker.showNotification(title, options);
+    return keep(() => void takeBack(worker, id));
+  }
+  const note = new Notification(title, options);
   note.onclick = () => {
     globalThis.focus();
-    go(to.approval(id));
+    go(path);
     note.close();
   };
-  shown.set(id, note);
+  keep(() => note.close());
+}
+
+async function workerOf(): Promise<ServiceWorkerRegistration | null> {
+  const { serviceWorker } = navigator as { serviceWorker?: ServiceWorkerContainer };
+  const found = await serviceWorker?.getRegistration();
+  return found?.active ? found : null;
+}
+
+async function takeBack(worker: ServiceWorkerRegistration, tag: string): Promise<void> {
+  const notes = await worker.getNotifications({ tag }).catch(() => []);
+  for (const note of notes) note.close();
+}
+
+/** One that the service worker shows was pressed. */
+function pressed({ data }: MessageEvent): void {
+  const path: unknown = data?.open;
+  if (typeof path === 'string' && path.startsWith('/inbox/')) go(path);
 }
 
 /** Looks at what is open. Those of the first look are not news. */
@@ -48,12 +78,18 @@ export function watchNotes(): void {
     const open = new Set(approvals.open.map((one) => one.id));
     const before = known;
     known = open;
-    for (const [id, note] of shown) {
+    for (const [id, close] of shown) {
       if (open.has(id)) continue;
-      note.close();
+      close();
       shown.delete(id);
     }
     if (!before || !prefs.notify || able() !== 'yes' || (!document.hidden && document.hasFocus())) return;
-    for (const id of open) if (!before.has(id)) show(id);
+    // A browser that shows none after all is no fault of the page: the title counts as well.
+    for (const id of open) if (!before.has(id)) void show(id).catch(() => {});
+  });
+  $effect(() => {
+    const { serviceWorker } = navigator as { serviceWorker?: ServiceWorkerContainer };
+    serviceWorker?.addEventListener('message', pressed);
+    return () => serviceWorker?.removeEventListener('message', pressed);
   });
 }

@@ -1,4 +1,5 @@
-// Whether the server is heard, and since when it is not. Fed by state/feed; the banner and the composer read it.
+// Whether the server is heard, and since when it is not. Fed by state/feed; the banner and the composer read it. Rule: whoever finds
+// the server away says so, and the next sign of life is the end of it.
 
 export type Link = 'connecting' | 'live' | 'lost';
 
@@ -21,8 +22,10 @@ class Connection {
     return this.lostSince !== null;
   }
 
+  /** A sign of life. A request may have failed while the stream went on: then nothing else tells that the server is there. */
   heard(): void {
     this.lastSign = Date.now();
+    if (this.link === 'lost') this.up();
   }
 
   up(): void {

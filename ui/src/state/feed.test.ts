@@ -1,7 +1,8 @@
 // What the page reads of a busy host: questions that waited for somebody, and sessions a few times a second.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { approvals } from './approvals.svelte';
-import { startFeed, stopFeed } from './feed.svelte';
+import { connection } from './connection.svelte';
+import { onHappened, startFeed, stopFeed } from './feed.svelte';
 
 afterEach(() => {
   stopFeed();
@@ -60,6 +61,67 @@ describe('the feed', () => {
     const reads = asked.filter((path) => path === '/sessions/busy').length;
     expect(reads).toBeGreaterThan(0);
     expect(reads).toBeLessThan(10);
+  });
+});
+
+describe('a read that is overtaken or fails', () => {
+  /** A server that answers by path, and tells events when it is told to. */
+  function answering(answer: (path: string) => Response | Promise<Response>) {
+    let tell: ((told: string) => void) | null = null;
+    vi.stubGlobal('fetch', async (what: Request | URL) => {
+      const path = new URL(what instanceof Request ? what.url : what).pathname.replace('/api/v1', '');
+      if (path !== '/events') return answer(path);
+      return new Response(new ReadableStream({ start: (to) => void (tell = (told) => to.enqueue(new TextEncoder().encode(told))) }));
+    });
+    startFeed();
+    return (told: string) =>
+      vi.waitFor(() => {
+        expect(tell).not.toBeNull();
+        tell?.(told);
+      });
+  }
+  const list = (...items: object[]) => Response.json({ items, next: null });
+
+  it('does not show a question as open that was answered while the list was read', async () => {
+    const reads: (() => void)[] = [];
+    const heard: string[] = [];
+    const unhear = onHappened(({ event }) => heard.push(event));
+    const tell = answering((path) => {
+      if (path === '/approvals') return new Promise((done) => reads.push(() => done(list(approval('meanwhile', 'open')))));
+      return path === '/approvals/meanwhile' ? Response.json(approval('meanwhile', 'settled')) : list();
+    });
+    await tell(event('caught-up', { number: 1 }));
+    await vi.waitFor(() => expect(reads.length).toBe(1));
+    await tell(event('approval', { session: 's', approval: 'meanwhile', life: 'decided' }));
+    await vi.waitFor(() => expect(heard).toContain('approval'));
+    unhear();
+    reads[0]?.();
+    await vi.waitFor(() => expect(approvals.get('meanwhile')?.life).toBe('settled'));
+  });
+
+  it('reads again what it could not read, one or all', async () => {
+    const failed = new Set<string>();
+    const tell = answering((path) => {
+      if (path.startsWith('/approvals') && !failed.has(path)) {
+        failed.add(path);
+        return new Response('', { status: 503 });
+      }
+      if (path === '/approvals') return list(approval('of-the-list', 'open'));
+      return path === '/approvals/alone' ? Response.json(approval('alone', 'open')) : list();
+    });
+    await tell(event('caught-up', { number: 1 }) + event('approval', { session: 's', approval: 'alone', life: 'open' }));
+    await vi.waitFor(() => expect([approvals.get('of-the-list')?.life, approvals.get('alone')?.life]).toEqual(['open', 'open']), { timeout: 4000 });
+    expect([...failed]).toEqual(expect.arrayContaining(['/approvals', '/approvals/alone']));
+  });
+
+  it('leaves the connection lost until the next sign of the stream, and no longer', async () => {
+    const tell = answering(() => list());
+    await tell(event('caught-up', { number: 1 }));
+    await vi.waitFor(() => expect(connection.isLive).toBe(true));
+    connection.down();
+    expect([connection.isLive, connection.isAway]).toEqual([false, true]);
+    await tell(': heartbeat\n\n');
+    await vi.waitFor(() => expect([connection.isLive, connection.isAway]).toEqual([true, false]));
   });
 });
 

@@ -1,5 +1,6 @@
 // The keyboard. Rules: single keys never act in text fields; a key bound to an element acts only while the focus is inside it;
-// the innermost binding wins; while a dialog is open, only what is inside it hears keys, and where nothing has the focus, it has.
+// the innermost binding wins; while a dialog is open, only what is inside it hears keys, and where nothing has the focus, it has;
+// Escape in a text field is what is around the field's, else it leaves the field: never the page's.
 import { chordOf } from './chords';
 import { prefs } from './prefs.svelte';
 
@@ -87,10 +88,11 @@ function pressed(event: KeyboardEvent): void {
   const top = modals.at(-1);
   const pressedOn = event.target instanceof Node ? event.target : null;
   const target = top && pressedOn === document.body ? top : pressedOn;
+  const isLeaving = chord === 'Escape' && isTyping(event.target);
   const isText = isTyping(event.target) && !chord.startsWith('mod+') && event.key !== 'Escape';
   begun = '';
   const able = bindings
-    .filter((one) => hears(one, target) && (!isText || one.scope === 'always'))
+    .filter((one) => hears(one, target) && (!isText || one.scope === 'always') && !(isLeaving && one.scope === 'page'))
     .reverse()
     .sort((a, b) => depth(b.scope) - depth(a.scope));
   const tries = whole === chord ? [chord] : [whole, chord];
@@ -102,6 +104,8 @@ function pressed(event: KeyboardEvent): void {
       return;
     }
   }
+  // A dialog is closed by the browser, and its field goes with it.
+  if (isLeaving && top === undefined && event.target instanceof HTMLElement) return event.target.blur();
   if (able.some((one) => keyFor(one.key).startsWith(`${whole} `))) {
     begun = whole;
     begunAt = event.timeStamp;

@@ -33,6 +33,8 @@ export class Transcript {
   #waiting: Changes[] = [];
   #frame: number | null = null;
   #isClosed = false;
+  /** Which opening counts: the last one. Several may be on their way, and each would follow. */
+  #opening = 0;
 
   constructor(session: string) {
     this.session = session;
@@ -40,16 +42,18 @@ export class Transcript {
 
   /** Reads the newest page and follows. Also goes back to the newest from far above. */
   async open(): Promise<void> {
+    const mine = (this.#opening += 1);
+    const isOver = () => this.#isClosed || mine !== this.#opening;
     this.#stop();
     this.status = this.entries.length > 0 ? 'ready' : 'loading';
     try {
       const page = await this.#page(null);
-      if (this.#isClosed) return;
+      if (isOver()) return;
       this.#show(held.openAt(page));
       this.status = 'ready';
       this.#follow(page.cursor);
     } catch (error) {
-      if (this.#isClosed) return;
+      if (isOver()) return;
       this.status = 'failed';
       this.why = words(error);
     }
@@ -143,13 +147,14 @@ export class Transcript {
 
   #follow(after: string): void {
     const id = encodeURIComponent(this.session);
+    const mine = this.#opening;
     this.#stream = follow(`/api/v1/sessions/${id}/transcript/stream`, {
       after,
       onEvent: (told) => this.#told(told),
       onState: (state) => {
         this.link = state;
         // It cannot go on from there: the journal is another one.
-        if (state === 'refused' && !this.#isClosed) setTimeout(() => void this.open(), 1000);
+        if (state === 'refused') setTimeout(() => !this.#isClosed && mine === this.#opening && void this.open(), 1000);
       },
     });
   }

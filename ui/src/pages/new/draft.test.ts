@@ -1,6 +1,6 @@
 // What is typed into the dialog becomes what is sent, and back.
 import { describe, expect, it } from 'vitest';
-import { EMPTY, bodyOf, fromTemplate, problems, readBudget, toTemplate } from './draft';
+import { EMPTY, bodyOf, fromTemplate, hiddenOf, problems, readBudget, toTemplate, withoutHidden } from './draft';
 
 const whole = { ...EMPTY, prompt: 'Fix it', cwd: '/srv/app' };
 
@@ -40,6 +40,43 @@ describe('a session that is about to begin', () => {
 
   it('comes back from a template as it went in', () => {
     const draft = { ...whole, mode: 'plan' as const, model: 'opus', budget: '5', isWorktree: true, slug: 'fix' };
-    expect(fromTemplate(EMPTY, toTemplate(draft))).toEqual({ ...draft, minutes: EMPTY.minutes, name: '' });
+    expect(fromTemplate(EMPTY, toTemplate(draft), 'daily')).toEqual({ ...draft, minutes: EMPTY.minutes, name: '', from: 'daily' });
+  });
+
+  describe('from a template that says more than the form has fields for', () => {
+    const template = {
+      cwd: '/srv/app',
+      prompt: 'Fix it',
+      name: 'Daily',
+      append_system_prompt: 'Be brief.',
+      add_dirs: ['/srv/lib'],
+      worktree: { slug: 'daily', base: 'main', setup: './setup.sh' },
+    };
+    const draft = fromTemplate(EMPTY, template, 'daily');
+
+    it('sends all of it, and says so', () => {
+      expect(bodyOf(draft, 0)).toEqual({ ...template, mode: 'ask' });
+      expect(hiddenOf(draft)).toEqual([
+        'Its name: Daily',
+        'More folders: /srv/lib',
+        'Its branch: daily',
+        'The worktree begins from main',
+        'Runs in the worktree first: ./setup.sh',
+        'Added to the system prompt: Be brief.',
+      ]);
+      expect(hiddenOf(whole)).toEqual([]);
+    });
+
+    it('keeps it in the template, also where that was written over without being chosen', () => {
+      expect(toTemplate(draft)).toEqual({ ...template, mode: { mode: 'ask' } });
+      expect(toTemplate({ ...whole, isWorktree: true }, template)).toEqual({ ...template, mode: { mode: 'ask' } });
+    });
+
+    it('leaves out what a person leaves out, and nothing of another template stays', () => {
+      const bare = { cwd: '/srv/app', prompt: 'Fix it', mode: 'ask', worktree: {} };
+      expect(bodyOf(withoutHidden(draft), 0)).toEqual(bare);
+      expect(toTemplate(withoutHidden(draft), template)).toEqual({ ...bare, mode: { mode: 'ask' } });
+      expect(hiddenOf(fromTemplate(draft, { prompt: 'Else' }, 'other'))).toEqual([]);
+    });
   });
 });

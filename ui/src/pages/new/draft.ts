@@ -1,5 +1,8 @@
 // A session that is about to begin: what was filled in, what is wrong with it, what is sent. Pure.
+// Invariant: what a template says and the form has no field for is told in words, goes along, and is kept with it.
 import type { ModeName, StartBody, Template } from '../../api/types';
+
+type Tree = NonNullable<Template['worktree']>;
 
 export interface Draft {
   prompt: string;
@@ -14,6 +17,11 @@ export interface Draft {
   /** In US dollars, as it was typed. */
   budget: string;
   name: string;
+  /** The template it comes from; '' is none. */
+  from: string;
+  /** What else that template says, and says of the worktree. */
+  rest: Omit<Template, 'prompt' | 'cwd' | 'mode' | 'model' | 'worktree' | 'budget_usd' | 'name'>;
+  tree: Omit<Tree, 'slug'>;
 }
 
 export const EMPTY: Draft = {
@@ -26,6 +34,9 @@ export const EMPTY: Draft = {
   slug: '',
   budget: '',
   name: '',
+  from: '',
+  rest: {},
+  tree: {},
 };
 
 /** `5`, `$5`, `5,50` → dollars; null for nothing, NaN for what is no amount. */
@@ -50,6 +61,7 @@ export function problems(draft: Draft): Partial<Record<keyof Draft, string>> {
 /** What begins it. Hands-off has an end, counted from now (milliseconds of Unix time). */
 export function bodyOf(draft: Draft, now: number): StartBody {
   const body: StartBody = {
+    ...draft.rest,
     cwd: draft.cwd.trim(),
     prompt: draft.prompt,
     mode: draft.mode,
@@ -59,32 +71,65 @@ export function bodyOf(draft: Draft, now: number): StartBody {
   if (budget !== null) body.budget_usd = budget;
   if (draft.model !== '') body.model = draft.model;
   if (draft.name.trim() !== '') body.name = draft.name.trim();
-  if (draft.isWorktree) body.worktree = draft.slug.trim() === '' ? {} : { slug: draft.slug.trim() };
+  if (draft.isWorktree) body.worktree = draft.slug.trim() === '' ? { ...draft.tree } : { ...draft.tree, slug: draft.slug.trim() };
   return body;
 }
 
 /** A draft with what a template says; what it leaves open stays. */
-export function fromTemplate(draft: Draft, template: Template): Draft {
+export function fromTemplate(draft: Draft, template: Template, from: string): Draft {
   return {
-    ...draft,
+    ...withHidden(draft, template),
     prompt: template.prompt ?? draft.prompt,
     cwd: template.cwd ?? draft.cwd,
     mode: template.mode?.mode ?? draft.mode,
     model: template.model ?? '',
     isWorktree: Boolean(template.worktree),
-    slug: template.worktree?.slug ?? '',
     budget: template.budget_usd ? String(template.budget_usd) : '',
+    from,
   };
 }
 
-/** What is kept of a draft as a template. */
-export function toTemplate(draft: Draft): Template {
-  const { mode, model, prompt, cwd, ...rest } = bodyOf(draft, 0);
-  const template: Template = { cwd: cwd ?? null, prompt: prompt ?? null };
+/** Fields of a template that a draft has by themselves. */
+const OWN = new Set(['prompt', 'cwd', 'mode', 'model', 'worktree', 'budget_usd', 'name']);
+
+/** A draft with that part of a template which the form has no field for. */
+function withHidden(draft: Draft, template: Template): Draft {
+  const rest: Draft['rest'] = Object.fromEntries(Object.entries(template).filter(([field]) => !OWN.has(field)));
+  const { slug, ...tree } = template.worktree ?? {};
+  return { ...draft, name: template.name ?? '', slug: slug ?? '', rest, tree };
+}
+
+/** A draft without that part. */
+export function withoutHidden(draft: Draft): Draft {
+  return withHidden(draft, {});
+}
+
+/** That part in words, one for each thing. */
+export function hiddenOf(draft: Draft): string[] {
+  const { append_system_prompt, add_dirs = [], ...others } = draft.rest;
+  const { base, setup, ...more } = draft.isWorktree ? draft.tree : {};
+  const words = [
+    draft.name && `Its name: ${draft.name}`,
+    add_dirs.length > 0 && `More folders: ${add_dirs.join(', ')}`,
+    draft.isWorktree && draft.slug && `Its branch: ${draft.slug}`,
+    base && `The worktree begins from ${base}`,
+    setup && `Runs in the worktree first: ${setup}`,
+    append_system_prompt && `Added to the system prompt: ${append_system_prompt}`,
+    ...Object.entries({ ...others, ...more }).map(([name, value]) => value != null && `${name}: ${JSON.stringify(value)}`),
+  ];
+  return words.filter((one): one is string => typeof one === 'string' && one !== '');
+}
+
+/** What is kept of a draft as a template. `before` is what is kept by that name: a draft of no template leaves it what it cannot show. */
+export function toTemplate(draft: Draft, before: Template | null = null): Template {
+  const whole = draft.from === '' && before !== null ? withHidden(draft, before) : draft;
+  const { mode, model, prompt, cwd, ...rest } = bodyOf(whole, 0);
+  const template: Template = { ...whole.rest, cwd: cwd ?? null, prompt: prompt ?? null };
   // An end that was counted from one day is over on the next.
   if (mode && mode !== 'hands-off' && mode !== 'auto') template.mode = { mode };
   if (model) template.model = model;
   if (rest.budget_usd) template.budget_usd = rest.budget_usd;
   if (rest.worktree) template.worktree = rest.worktree;
+  if (rest.name) template.name = rest.name;
   return template;
 }
