@@ -211,6 +211,22 @@ async fn a_stream_that_is_refused_says_why_and_is_not_asked_for_again() {
     serving.await.unwrap();
 }
 
+#[tokio::test]
+async fn a_stream_that_ends_for_good_says_why_and_one_that_may_pass_is_tried_so_often() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nretry: 1\n\n";
+    let with = |code| {
+        let problem = serde_json::to_string(&Problem::new(code, "it is so")).unwrap();
+        Some(format!("{head}event: problem\ndata: {problem}\n\n"))
+    };
+    for (code, times) in [(Code::NotSignedIn, 1), (Code::Unavailable, 11)] {
+        let (address, serving) = serving(vec![with(code); times]).await;
+        let mut events = client(&address).events().await.unwrap();
+        let error = events.next().await.unwrap_err();
+        assert_eq!(error.problem().unwrap().code, code);
+        assert_eq!(serving.await.unwrap().len(), times);
+    }
+}
+
 #[test]
 fn a_client_that_is_printed_shows_no_token() {
     let shown = format!("{:?}", client("http://127.0.0.1:1"));

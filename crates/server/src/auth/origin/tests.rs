@@ -144,3 +144,35 @@ fn a_write_by_cookie_shows_where_it_comes_from() {
     let lying = [("origin", "http://a"), ("sec-fetch-site", "same-site")];
     assert_eq!(check(&lying, true), Err(Foreign::Origin));
 }
+
+#[test]
+fn a_name_stands_alone() {
+    for (said, name) in [
+        ("box.example", Some("box.example")),
+        ("box.example:4779", Some("box.example:4779")),
+        ("192.0.2.1", Some("192.0.2.1")),
+        ("fd00::1", Some("[fd00::1]")),
+        ("[fd00::1]:4779", Some("[fd00::1]:4779")),
+        ("https://box.example", None),
+        ("me@box.example", None),
+        ("box example", None),
+        ("", None),
+    ] {
+        assert_eq!(Hosts::name(said).ok().as_deref(), name, "{said}");
+    }
+}
+
+#[test]
+fn a_frame_of_another_page_is_embedded_and_a_link_that_is_followed_is_not() {
+    let asked = |mode, dest| {
+        headers(&[
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-mode", mode),
+            ("sec-fetch-dest", dest),
+        ])
+    };
+    assert!(is_embedded_elsewhere(&asked("navigate", "iframe")));
+    assert!(is_embedded_elsewhere(&asked("no-cors", "image")));
+    assert!(!is_embedded_elsewhere(&asked("navigate", "document")));
+    assert!(!is_embedded_elsewhere(&headers(&[])));
+}
