@@ -58,6 +58,7 @@ pub(crate) struct Newest {
     /// Behind the last newline.
     pub(crate) end: u64,
     pub(crate) is_plain: bool,
+    /// Whether there is a record of its generation, in it or in an earlier segment.
     pub(crate) has_records: bool,
     /// Of the lines from its last head on.
     pub(crate) marks: Vec<u32>,
@@ -111,7 +112,7 @@ impl Survey {
     /// Adds what this segment says and later ones did not.
     fn add(&mut self, number: u32, sweep: Sweep) {
         let earlier = sweep.said;
-        if self.newest.is_none() {
+        let Some(newest) = &mut self.newest else {
             self.carried = earlier;
             self.newest = Some(Newest {
                 number,
@@ -122,11 +123,12 @@ impl Survey {
                 marks: sweep.marks,
             });
             return;
-        }
+        };
         let known = &mut self.carried;
         known.last_n = known.last_n.max(earlier.last_n);
         known.epoch = known.epoch.max(earlier.epoch);
         if known.generation == earlier.generation {
+            newest.has_records |= sweep.records > 0;
             known.at = known.at.max(earlier.at);
             known.boot_id = known.boot_id.take().or(earlier.boot_id);
             known.agent = known.agent.take().or(earlier.agent);

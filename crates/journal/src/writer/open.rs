@@ -203,7 +203,8 @@ fn check(
         });
     }
     let was_there = newest.header.generation;
-    // A header alone is no agent: nothing was started before the first record was on the disk.
+    // A header alone is no agent: nothing was started before the first record was on the disk. That of a later segment is
+    // none of those: an agent ran when it was written.
     let is_unused = was_there == generation && !newest.has_records && newest.is_plain;
     if was_there >= generation && !is_unused {
         return Err(OpenError::Generation {

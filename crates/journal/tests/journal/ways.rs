@@ -5,7 +5,7 @@ use countersign_journal::{
     read_range, survey, verify,
 };
 
-use crate::common::{journal, open_event, small, texts, write_lines};
+use crate::common::{carried, journal, open_event, small, texts, write_lines};
 
 #[test]
 fn what_is_written_is_read_in_order_over_segments() {
@@ -107,6 +107,41 @@ fn a_generation_is_begun_once() {
     let found = survey(dir.path()).unwrap();
     assert_eq!(found.boot_id.as_deref(), Some("boot"));
     assert!(!found.is_ended());
+}
+
+#[test]
+fn a_later_segment_that_is_only_a_header_frees_no_generation() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut writer, _) = journal(dir.path(), 1);
+    writer.push_event(5, &open_event(1));
+    write_lines(&mut writer, 0, 3);
+    writer.roll(2_000, &carried()).unwrap();
+    let seq = writer.tail().seq;
+    drop(writer);
+    // The kill came in the middle of the write that begins the segment: what must be known of the earlier ones is not there.
+    let rolled = dir.path().join("000002.j");
+    let text = std::fs::read_to_string(&rolled).unwrap();
+    let header = text.find('\n').unwrap() + 1;
+    std::fs::write(&rolled, &text[..header + 7]).unwrap();
+    let again = Writer::open(dir.path(), "s-1", 1, small());
+    assert!(matches!(
+        again,
+        Err(OpenError::Generation { newest: 1, .. })
+    ));
+    // Its end can be told in it, and the next one begins behind it.
+    let (mut writer, found) = Writer::reopen(dir.path(), small()).unwrap();
+    assert_eq!(
+        (found.seq, found.boot_id.as_deref()),
+        (seq - 1, Some("boot"))
+    );
+    writer.push_event(9_999, &KeeperEvent::Lost { killed: Vec::new() });
+    writer.head(9_999);
+    writer.commit().unwrap();
+    writer.finish();
+    let (writer, found) = journal(dir.path(), 2);
+    assert!(found.lost);
+    writer.finish();
+    assert_eq!(verify(dir.path(), &[]).unwrap().fault, None);
 }
 
 #[test]
