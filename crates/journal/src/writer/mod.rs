@@ -182,7 +182,7 @@ impl Writer {
         self.hurry = (self.hurry + 1).min(MOST_HURRY);
         let mut kept = Ok(());
         for wanted in [length + ahead, least] {
-            kept = self.segment.reserve(self.end, wanted);
+            kept = keep(&mut *self.segment, self.end, wanted);
             match &kept {
                 Ok(()) => {
                     self.reserved = Some(self.end + wanted);
@@ -385,6 +385,16 @@ fn write_all(segment: &mut dyn Segment, mut slices: &mut [IoSlice<'_>]) -> io::R
     Ok(())
 }
 
+/// Keeps room. A signal that comes meanwhile says nothing about whether the file system can.
+fn keep(segment: &mut dyn Segment, from: u64, len: u64) -> io::Result<()> {
+    loop {
+        match segment.reserve(from, len) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            kept => return kept,
+        }
+    }
+}
+
 /// Makes a segment with its first text and the reserve, or leaves it empty.
 fn begin_segment(
     disk: &dyn Disk,
@@ -405,7 +415,7 @@ fn fill_segment(segment: &mut dyn Segment, text: &[u8], reserve: u64) -> io::Res
     let end = text.len() as u64 + reserve;
     let reserved = match reserve {
         0 => None,
-        _ => match segment.reserve(0, end) {
+        _ => match keep(segment, 0, end) {
             Ok(()) => Some(end),
             Err(error) if is_full(&error) => return Err(error),
             Err(_) => None,

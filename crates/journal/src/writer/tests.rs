@@ -15,6 +15,7 @@ use crate::record::{Kind, Record};
 
 const NOSPC: i32 = 28;
 const IO: i32 = 5;
+const INTR: i32 = 4;
 const OPNOTSUPP: i32 = 95;
 
 /// What is on the disk, and what it does next.
@@ -27,6 +28,8 @@ struct State {
     /// So many bytes are kept of them.
     kept: usize,
     reserve_fails: Option<i32>,
+    /// So many of the next tries to keep room are interrupted by a signal.
+    interrupts: usize,
     write_fails: Option<i32>,
     sync_fails: bool,
     cut_fails: bool,
@@ -113,6 +116,10 @@ impl Segment for FakeSegment {
     fn reserve(&mut self, from: u64, len: u64) -> io::Result<()> {
         let mut state = self.disk.state();
         state.calls.push("reserve");
+        if let Some(left) = state.interrupts.checked_sub(1) {
+            state.interrupts = left;
+            failed(INTR)?;
+        }
         if let Some(errno) = state.reserve_fails {
             failed(errno)?;
         }
@@ -292,6 +299,24 @@ fn a_disk_that_keeps_no_room_is_written_all_the_same() {
         .filter(|call| **call == "reserve")
         .count();
     assert_eq!(reserves, 1, "asked once, and not again");
+}
+
+#[test]
+fn a_signal_while_room_is_kept_does_not_end_the_keeping() {
+    let Setup {
+        disk, mut writer, ..
+    } = setup(1_000);
+    disk.state().interrupts = 2;
+    writer.push(1, Kind::Agent, &[b'x'; 600]);
+    writer.commit().unwrap();
+    assert_eq!(disk.calls(), ["reserve", "reserve", "reserve", "write"]);
+    // Nor where the next segment begins: on a disk that is full then, its reserve is there.
+    disk.state().interrupts = 1;
+    writer.roll(2, &carried()).unwrap();
+    disk.state().reserve_fails = Some(NOSPC);
+    writer.push(3, Kind::Agent, &[b'x'; 600]);
+    let full = writer.commit();
+    assert!(matches!(full, Err(AppendError::Full { errno: NOSPC })));
 }
 
 #[test]
