@@ -80,6 +80,11 @@ impl Meter {
             .total_cost_usd
             .filter(|cost| cost.is_finite() && *cost >= 0.0);
         let Some(total) = total else { return 0.0 };
+        let counted_nothing = || result.model_usage.iter().all(|models| models.is_empty());
+        if self.is_new_process && total == 0.0 && counted_nothing() {
+            // The CLI took nothing up, as where a resume fails: this is no count, and the next one may go on from before.
+            return 0.0;
+        }
         if std::mem::take(&mut self.is_inherited) {
             self.inherit(total, result);
         } else if !self.goes_on(total, result) {

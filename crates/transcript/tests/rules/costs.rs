@@ -143,6 +143,39 @@ fn a_fork_whose_first_process_ends_without_a_result_is_still_one() {
     assert_cost(&tape, 0.5, 5);
 }
 
+/// What a CLI prints that could not resume: it has counted nothing.
+const FAILED: &str = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"total_cost_usd":0,"usage":{"output_tokens":0},"modelUsage":{}}"#;
+
+#[test]
+fn a_resume_that_failed_is_no_new_count() {
+    let mut tape = resumed("--resume x", "2.1.325", FAILED.to_owned());
+    assert_cost(&tape, 1.0, 10);
+    tape.generation = 3;
+    tape.keeper(&opened(3, "--resume x"))
+        .agent(init("2.1.325"))
+        .agent(result(1.4, 14, 4));
+    assert_cost(&tape, 1.4, 14);
+    // Nor does it say that the next one goes on.
+    let mut tape = resumed("--resume x", "2.1.62", FAILED.to_owned());
+    tape.generation = 3;
+    tape.keeper(&opened(3, "--resume x"))
+        .agent(init("2.1.62"))
+        .agent(result(1.4, 14, 14));
+    assert_cost(&tape, 2.4, 24);
+}
+
+#[test]
+fn a_fork_whose_first_process_fails_is_still_one() {
+    let mut tape = Tape::new();
+    tape.keeper(&opened(1, "--resume x --fork-session"))
+        .agent(FAILED);
+    tape.generation = 2;
+    tape.keeper(&opened(2, "--resume x --fork-session"))
+        .agent(init("2.1.325"))
+        .agent(first_result(5.5, 55, 0.5, 5));
+    assert_cost(&tape, 0.5, 5);
+}
+
 #[test]
 fn what_a_lost_turn_of_the_session_itself_has_cost_is_counted() {
     let mut tape = Tape::new();

@@ -85,6 +85,10 @@ impl Spending {
             .collect();
         let total = |sums: &BTreeMap<String, Spent>| sums.values().map(Spent::tokens).sum::<u64>();
         let cost = result.total_cost_usd.as_f64();
+        if self.is_first_of_run && sums.is_empty() && cost == 0.0 {
+            // A start that failed counted nothing; the next one may go on from the sums before it.
+            return;
+        }
         let counts_anew = match std::mem::take(&mut self.is_first_of_run) {
             true => total(&sums) < total(&self.last) + tokens(&result.usage),
             // A conversation that was cleared counts from nothing.
@@ -101,10 +105,7 @@ impl Spending {
         }
         self.cost += (cost - self.last_cost).max(0.0);
         self.last_cost = cost;
-        // A failed start tells no sums; the next result goes on from those before it.
-        if !sums.is_empty() {
-            self.last = sums;
-        }
+        self.last = sums;
     }
 
     pub(crate) fn models(&self) -> &BTreeMap<String, Spent> {
@@ -138,13 +139,17 @@ mod tests {
 
     /// A result with this cost and these sums of tokens, after a turn of so many.
     fn result(cost: f64, sum: u64, turn: u64) -> ResultMessage {
-        let line = serde_json::json!({
+        let mut line = serde_json::json!({
             "type": "result", "subtype": "success", "duration_ms": 1, "duration_api_ms": 1, "is_error": false,
             "num_turns": 1, "result": "x", "session_id": "s", "uuid": "u", "total_cost_usd": cost,
             "usage": {"input_tokens": turn, "output_tokens": 0}, "permission_denials": [],
             "modelUsage": {"m": {"inputTokens": sum, "outputTokens": 0, "cacheReadInputTokens": 0,
                 "cacheCreationInputTokens": 0, "webSearchRequests": 0, "costUSD": cost, "contextWindow": 1}},
         });
+        if sum == 0 {
+            // As a start that failed tells it.
+            line["modelUsage"] = serde_json::json!({});
+        }
         match decode(line.to_string().as_bytes()).unwrap() {
             CliMessage::Result(result) => *result,
             other => panic!("{other:?}"),
@@ -172,6 +177,17 @@ mod tests {
     fn a_run_that_goes_on_counting_is_told_from_one_that_counts_anew() {
         assert_eq!(spent(&[&[(1.0, 100, 100)], &[(3.0, 300, 200)]]), (3.0, 300));
         assert_eq!(spent(&[&[(1.0, 100, 100)], &[(3.0, 200, 200)]]), (4.0, 300));
+    }
+
+    #[test]
+    fn a_start_that_failed_is_no_new_count() {
+        let failed = &[(0.0, 0, 0)][..];
+        let first = &[(1.0, 100, 100)][..];
+        assert_eq!(spent(&[first, failed, &[(1.4, 140, 40)]]), (1.4, 140));
+        assert_eq!(spent(&[first, failed, &[(1.4, 140, 140)]]), (2.4, 240));
+        // Within a run a conversation was cleared.
+        let cleared = &[(1.0, 100, 100), (0.0, 0, 0), (1.4, 140, 140)][..];
+        assert_eq!(spent(&[cleared]), (2.4, 240));
     }
 
     #[test]
