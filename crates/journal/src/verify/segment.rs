@@ -201,8 +201,10 @@ impl<'a> Walk<'a> {
 
     /// The first record that is not the one that was marked.
     fn difference(&self, at: Cursor, marked: &[u32], head: &Head) -> Option<Fault> {
-        let skip = match marked.len() == self.found.len() && head.hash.is_none() {
-            // Whatever number it has.
+        let begins_alike = marked.first() == self.found.first();
+        let is_as_long = marked.len() == self.found.len() && head.hash.is_none();
+        let skip = match begins_alike || is_as_long {
+            // Whatever number it has: those behind a record that was added may have been counted on.
             true => 0,
             // A head in between may have been made unknowable: these marks begin with it.
             false => {

@@ -11,6 +11,7 @@ mod limits;
 mod packed;
 mod places;
 mod properties;
+mod told;
 mod transfer;
 mod verify;
 mod ways;

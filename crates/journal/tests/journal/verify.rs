@@ -13,12 +13,12 @@ use countersign_journal::{
 use crate::common::{carried, journal, write_lines};
 
 /// Three segments and two generations, headed to the end: `session/journal`.
-struct Session {
-    dir: tempfile::TempDir,
+pub(crate) struct Session {
+    pub(crate) dir: tempfile::TempDir,
 }
 
 impl Session {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("journal");
         let (mut writer, _) = journal(&path, 1);
@@ -36,23 +36,23 @@ impl Session {
         session
     }
 
-    fn verdict(&self) -> Verdict {
+    pub(crate) fn verdict(&self) -> Verdict {
         let verdict = verify(self.dir.path(), &[]).unwrap();
         assert_eq!(verdict.fault, None);
         verdict
     }
 
-    fn fault(&self) -> Fault {
+    pub(crate) fn fault(&self) -> Fault {
         let verdict = verify(self.dir.path(), &[]).unwrap();
         verdict.fault.expect("a fault")
     }
 
-    fn segment(&self, number: u32) -> PathBuf {
+    pub(crate) fn segment(&self, number: u32) -> PathBuf {
         self.dir.path().join(format!("journal/{number:06}.j"))
     }
 
     /// Rewrites the lines of a segment.
-    fn change(&self, number: u32, change: impl FnOnce(&mut Vec<String>)) {
+    pub(crate) fn change(&self, number: u32, change: impl FnOnce(&mut Vec<String>)) {
         let path = self.segment(number);
         let text = fs::read_to_string(&path).unwrap();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -61,7 +61,7 @@ impl Session {
     }
 }
 
-fn seq(line: &str) -> u64 {
+pub(crate) fn seq(line: &str) -> u64 {
     line.split(' ').next().unwrap().parse().unwrap()
 }
 
@@ -282,7 +282,7 @@ fn a_record_that_was_changed_with_its_mark_is_told_by_the_next_head() {
 }
 
 /// What a host would sign.
-fn signable(session: &Session) -> Vec<Cursor> {
+pub(crate) fn signable(session: &Session) -> Vec<Cursor> {
     let found = heads(session.dir.path(), None).unwrap();
     found.heads.iter().map(|head| head.cursor).collect()
 }
