@@ -288,6 +288,8 @@ fn before(fault: &Fault) -> Option<Cursor> {
     match fault.what {
         What::Between { from } => Some(from),
         What::BadSeal => None,
+        // What is torn stands behind it.
+        What::TornTail => Some(fault.cursor),
         _ => {
             let seq = fault.cursor.seq.checked_sub(1)?;
             Some(Cursor::new(fault.cursor.generation, seq))

@@ -201,6 +201,28 @@ fn a_damaged_compressed_segment_is_named_once_and_in_json() {
 }
 
 #[test]
+fn a_fault_between_two_segments_leaves_all_of_the_first() {
+    let stage = Stage::new();
+    stage.session("session", &[APPROVED, APPROVED]);
+    let first = fs::read(segment(&stage)).unwrap();
+    let last = text(&first).lines().count() - 1;
+    let kept = format!(
+        "in order before it: {last} records\nto keep what stands before it: countersign journal export session --until 1-{last}\n"
+    );
+    fs::write(segment(&stage), [&first, &b"99 17672"[..]].concat()).unwrap();
+    let said = text(&stage.run(&["verify", "session"]).stdout);
+    assert!(said.ends_with(&kept), "{said}");
+    fs::write(segment(&stage), first).unwrap();
+    meddle(&stage.path("session/journal/000002.j"), |lines| {
+        lines[0] = "nonsense".to_owned();
+    });
+    let said = text(&stage.run(&["verify", "session"]).stdout);
+    assert!(said.ends_with(&kept), "{said}");
+    let report = stage.json(&["verify", "session"]);
+    assert_eq!(report["fault"]["cursor"], format!("1-{}", last + 1));
+}
+
+#[test]
 fn half_a_record_at_the_very_end_is_no_fault() {
     let stage = Stage::new();
     stage.session("session", &[APPROVED]);

@@ -258,17 +258,18 @@ impl Check {
     ) -> Result<(), Stop> {
         let mut lines = Lines::new(source).hashing();
         let here = self.verdict.end;
+        // It stands before the next record: all that were seen are before it.
+        let bad_header = Fault::new(behind(here), What::Header { segment: number });
         let piece = match lines.next(usize::MAX) {
             Ok(piece) => piece,
             Err(error) => return Err(unreadable(number, here, path, error)),
         };
         let Piece::Line(line) = piece else {
             // Its writer was stopped before the header was whole.
-            let what = What::Header { segment: number };
             return if is_newest {
                 Ok(())
             } else {
-                Err(Fault::new(here, what).into())
+                Err(bad_header.into())
             };
         };
         let line = lines.bytes(line);
@@ -278,7 +279,7 @@ impl Check {
                 let path = path.to_owned();
                 return Err(Stop::Error(ReadError::Header { path, why }));
             }
-            Err(_) => return Err(Fault::new(here, What::Header { segment: number }).into()),
+            Err(_) => return Err(bad_header.into()),
         };
         let marks = marks::first(&header, line);
         let doubt = self.join(number, &header)?;
@@ -327,7 +328,7 @@ impl Check {
         if previous.torn > 0 {
             return Err(Fault::new(end, What::TornTail).into());
         }
-        let next = Cursor::new(end.generation, end.seq.saturating_add(1));
+        let next = behind(end);
         if number != previous.number.saturating_add(1) || header.first_seq > next.seq {
             return Err(Fault::new(next, What::Cut).into());
         }
@@ -409,11 +410,7 @@ impl Check {
         }
         let from = self.verdict.sealed.unwrap_or(Cursor::START);
         Err(if *at > end {
-            Fault::new(
-                Cursor::new(end.generation, end.seq.saturating_add(1)),
-                What::Cut,
-            )
-            .into()
+            Fault::new(behind(end), What::Cut).into()
         } else {
             Fault::new(*at, What::Between { from }).into()
         })
@@ -425,13 +422,17 @@ fn is_first(number: u32, header: &Header) -> bool {
     number == 1 && header.first_seq == 1 && header.previous.is_none()
 }
 
+/// The record behind this one, of the same generation.
+fn behind(record: Cursor) -> Cursor {
+    Cursor::new(record.generation, record.seq.saturating_add(1))
+}
+
 fn unreadable(number: u32, after: Cursor, path: &Path, error: std::io::Error) -> Stop {
     use std::io::ErrorKind::{InvalidData, Other, UnexpectedEof};
     match error.kind() {
         // The decoder's words for bytes that are not its own.
         InvalidData | Other | UnexpectedEof => {
-            let next = Cursor::new(after.generation, after.seq.saturating_add(1));
-            Fault::new(next, What::Unreadable { segment: number }).into()
+            Fault::new(behind(after), What::Unreadable { segment: number }).into()
         }
         _ => Stop::Error(ReadError::io(path, error)),
     }

@@ -90,6 +90,8 @@ impl Fault {
     pub(super) fn is_behind(&self, at: Cursor) -> bool {
         match self.what {
             What::Between { from } => at <= from,
+            // What is torn stands behind it.
+            What::TornTail => at <= self.cursor,
             _ => at < self.cursor,
         }
     }
