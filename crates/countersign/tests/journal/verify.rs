@@ -171,7 +171,48 @@ fn a_later_segment_that_was_emptied_is_told() {
     fs::write(stage.path("session/journal/000002.j"), "").unwrap();
     let said = stage.said(&["verify", "session"]);
     assert!(said.contains("the last segment is empty"), "{said}");
+}
+
+#[test]
+fn an_end_before_a_segment_that_has_not_begun_is_recorded() {
+    let stage = Stage::new();
+    stage.session("session", &[APPROVED]);
+    // What a disk without room for the next segment leaves, and what a kill in the middle of its header does.
+    for begun in ["", "#countersign-j"] {
+        fs::write(stage.path("session/journal/000002.j"), begun).unwrap();
+        let said = stage.said(&["verify", "session"]);
+        assert!(
+            said.starts_with("ok: ") && !said.contains("no end"),
+            "{said}"
+        );
+        assert_eq!(stage.json(&["verify", "session"])["ended"], "exit");
+    }
+    // Its end is not there when it is cut off, whatever was made behind it.
+    meddle(&segment(&stage), |lines| lines.truncate(10));
+    assert!(stage.said(&["verify", "session"]).contains(", no end\n"));
     assert!(stage.json(&["verify", "session"])["ended"].is_null());
+}
+
+#[test]
+fn a_fault_between_two_segments_leaves_all_of_the_first() {
+    let stage = Stage::new();
+    stage.session("session", &[APPROVED, APPROVED]);
+    let first = fs::read(segment(&stage)).unwrap();
+    let last = text(&first).lines().count() - 1;
+    let kept = format!(
+        "in order before it: {last} records\nto keep what stands before it: countersign journal export session --until 1-{last}\n"
+    );
+    fs::write(segment(&stage), [&first, &b"99 17672"[..]].concat()).unwrap();
+    let said = text(&stage.run(&["verify", "session"]).stdout);
+    assert!(said.ends_with(&kept), "{said}");
+    fs::write(segment(&stage), first).unwrap();
+    meddle(&stage.path("session/journal/000002.j"), |lines| {
+        lines[0] = "nonsense".to_owned();
+    });
+    let said = text(&stage.run(&["verify", "session"]).stdout);
+    assert!(said.ends_with(&kept), "{said}");
+    let report = stage.json(&["verify", "session"]);
+    assert_eq!(report["fault"]["cursor"], format!("1-{}", last + 1));
 }
 
 #[test]
@@ -198,28 +239,6 @@ fn a_damaged_compressed_segment_is_named_once_and_in_json() {
     );
     let (said, _) = stage.refused(&["inspect", "session"]);
     assert!(said.contains("000001.j.zst"), "{said}");
-}
-
-#[test]
-fn a_fault_between_two_segments_leaves_all_of_the_first() {
-    let stage = Stage::new();
-    stage.session("session", &[APPROVED, APPROVED]);
-    let first = fs::read(segment(&stage)).unwrap();
-    let last = text(&first).lines().count() - 1;
-    let kept = format!(
-        "in order before it: {last} records\nto keep what stands before it: countersign journal export session --until 1-{last}\n"
-    );
-    fs::write(segment(&stage), [&first, &b"99 17672"[..]].concat()).unwrap();
-    let said = text(&stage.run(&["verify", "session"]).stdout);
-    assert!(said.ends_with(&kept), "{said}");
-    fs::write(segment(&stage), first).unwrap();
-    meddle(&stage.path("session/journal/000002.j"), |lines| {
-        lines[0] = "nonsense".to_owned();
-    });
-    let said = text(&stage.run(&["verify", "session"]).stdout);
-    assert!(said.ends_with(&kept), "{said}");
-    let report = stage.json(&["verify", "session"]);
-    assert_eq!(report["fault"]["cursor"], format!("1-{}", last + 1));
 }
 
 #[test]
