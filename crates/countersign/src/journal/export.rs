@@ -52,8 +52,10 @@ pub(crate) fn export(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let patterns = patterns(&arguments.patterns)?;
     let source = Source::open(&arguments.path)?;
     arguments.range.check(&source)?;
-    let redactor = match arguments.redact {
-        true => Some(learned(&source, patterns)?),
+    let what = source.header().map(|header| header.scenario.clone());
+    let what = what.or(source.session().map(|session| format!("session {session}")));
+    let mut redactor = match arguments.redact {
+        true => Some(learned(&source, what.as_deref(), patterns)?),
         false => None,
     };
     let version = match arguments.format {
@@ -63,8 +65,12 @@ pub(crate) fn export(arguments: &Arguments) -> anyhow::Result<Outcome> {
         },
         _ => None,
     };
-    let what = source.header().map(|header| header.scenario.clone());
-    let what = what.or(source.session().map(|session| format!("session {session}")));
+    // The header is no record, and has secrets all the same: it says what a person called the recording.
+    let mut mask = |text: String| match &mut redactor {
+        Some(redactor) if arguments.format == Form::Recording => redactor.text(text),
+        _ => text,
+    };
+    let (version, what) = (version.map(&mut mask), what.map(&mut mask));
     let mut target = Target::open(arguments.output.as_deref(), arguments.force)?;
     let mut writer = Writer::new(arguments.format, source.form());
     writer.begin(&mut target, version.as_deref(), what.as_deref())?;
@@ -85,8 +91,13 @@ fn patterns(texts: &[String]) -> anyhow::Result<Vec<Regex>> {
 }
 
 /// The first pass: what is secret anywhere in it.
-fn learned(source: &Source, patterns: Vec<Regex>) -> anyhow::Result<Redactor> {
+fn learned(
+    source: &Source,
+    header: Option<&str>,
+    patterns: Vec<Regex>,
+) -> anyhow::Result<Redactor> {
     let mut redactor = Redactor::new(patterns);
+    redactor.learn_text(header.unwrap_or_default());
     let mut again = source.again()?;
     let mut progress = Progress::new();
     while let Some(item) = again.next()? {

@@ -3,6 +3,7 @@
 use std::fs;
 
 use countersign_journal::{Exit, Kind};
+use countersign_wire::recording::{self, Direction};
 use serde_json::json;
 
 use crate::stage::{Journal, Stage, text};
@@ -192,6 +193,39 @@ fn patterns_of_ones_own_are_masked_too() {
         "{\"type\":\"x\",\"a\":\"order [masked] of [masked]\",\"n\":\"[masked]\"}\n"
     );
     assert_eq!(text(&output.stderr), "masked 3 secrets in 1 record\n");
+}
+
+#[test]
+fn the_header_of_a_recording_and_streamed_records_are_masked() {
+    let stage = Stage::new();
+    let mut recorded = recording::header_line("2.1.325", "Falcon with MY_TOKEN=a1b2c3d4e5f6g7");
+    let mut line: serde_json::Value = serde_json::from_str(&piece(0, "text", "hello")).unwrap();
+    line["session_id"] = json!("conv-17");
+    line["said"] = json!("a1b2c3d4e5f6g7 it was");
+    let entry = recording::entry_line(5, Direction::Out, line.to_string().as_bytes());
+    recorded.extend(entry);
+    fs::write(stage.path("recorded"), recorded).unwrap();
+    let output = stage.run(&[
+        "export",
+        "recorded",
+        "--format",
+        "recording",
+        "--redact",
+        "--pattern",
+        "Falcon",
+        "--pattern",
+        "conv-[0-9]+",
+    ]);
+    let said = text(&output.stdout);
+    assert!(
+        said.contains(r#""scenario":"[masked] with MY_TOKEN=[masked]""#),
+        "{said}"
+    );
+    for secret in ["Falcon", "a1b2c3d4e5f6g7", "conv-17"] {
+        assert!(!said.contains(secret), "{said}");
+    }
+    assert!(said.contains("hello"), "{said}");
+    assert_eq!(text(&output.stderr), "masked 4 secrets in 1 record\n");
 }
 
 #[test]

@@ -1,16 +1,17 @@
 //! Texts that come in pieces: held until they are whole.
 //!
 //! Owns the pieces of `stream_event` deltas and the records that came between them. A secret that stands in two pieces
-//! is cut out of both: its mask stands in the first. Invariants: records go on in the order they came; at most
-//! [`MOST_HELD`] bytes are held.
+//! is cut out of both: its mask stands in the first. What else a record with a piece has is looked at as in any other.
+//! Invariants: records go on in the order they came; at most [`MOST_HELD`] bytes are held.
 
 use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
-use countersign_api::redact::{Edit, Wanted, with_string};
+use countersign_api::redact::{Edit, Wanted, apply};
 use countersign_journal::{KeeperEvent, Kind};
 use countersign_wire::route::Route;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::Masked;
 use crate::journal::source::Owned;
@@ -54,36 +55,43 @@ pub(super) struct Held {
 }
 
 #[derive(Deserialize)]
-struct StreamEvent {
-    event: Event,
+#[serde(bound(deserialize = "T: Deserialize<'de>"))]
+struct StreamEvent<T> {
+    event: Event<T>,
     #[serde(default)]
     parent_tool_use_id: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Event {
+#[serde(bound(deserialize = "T: Deserialize<'de>"))]
+struct Event<T> {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
     index: Option<u64>,
     #[serde(default)]
-    delta: Option<Delta>,
+    delta: Option<Delta<T>>,
 }
 
+/// The fields in which a delta has its text: one of them.
 #[derive(Deserialize)]
-struct Delta {
+#[serde(bound(deserialize = "T: Deserialize<'de>"))]
+struct Delta<T> {
     #[serde(default)]
-    text: Option<String>,
+    text: Option<T>,
     #[serde(default)]
-    thinking: Option<String>,
+    thinking: Option<T>,
     #[serde(default)]
-    partial_json: Option<String>,
+    partial_json: Option<T>,
 }
 
-/// The fields in which a delta has its text.
-const FIELDS: [&str; 3] = ["text", "thinking", "partial_json"];
+impl<T> Delta<T> {
+    fn said(self) -> Option<T> {
+        self.text.or(self.thinking).or(self.partial_json)
+    }
+}
 
-fn stream_event(record: &Owned) -> Option<StreamEvent> {
+fn stream_event(record: &Owned) -> Option<StreamEvent<String>> {
     is_of_type(record, "stream_event").then(|| serde_json::from_slice(&record.payload).ok())?
 }
 
@@ -100,7 +108,7 @@ pub(super) fn piece(record: &Owned) -> Option<Piece> {
     let delta = event
         .delta
         .filter(|_| event.kind == "content_block_delta")?;
-    let text = delta.text.or(delta.thinking).or(delta.partial_json)?;
+    let text = delta.said()?;
     let block = (parent_tool_use_id, event.index?);
     Some(Piece { block, text })
 }
@@ -216,19 +224,48 @@ impl Held {
             };
             let range = start..start + text.len();
             start = range.end;
-            let Some(new) = part(&text, &range, &edits) else {
+            let new = part(&text, &range, &edits);
+            let line = String::from_utf8_lossy(&waiting.record.payload);
+            let Some((line, secrets)) = apply(&line, &around(&line, new, wanted)) else {
                 continue;
             };
             let before = waiting.record.payload.len();
-            let line = String::from_utf8_lossy(&waiting.record.payload);
-            if let Some(line) = with_string(&line, &FIELDS, &text, &new) {
-                waiting.record.payload = line.into_bytes();
-            }
+            waiting.record.payload = line.into_bytes();
             self.bytes = self.bytes + waiting.record.payload.len() - before;
+            masked.secrets += secrets;
             masked.records += 1;
         }
         masked
     }
+}
+
+/// The edits of a record with a piece: what else stands in it, and `new` in the place of its piece.
+fn around(line: &str, new: Option<String>, wanted: &Wanted) -> Vec<Edit> {
+    let mut edits = wanted.edits(line);
+    // Where the place is not found the piece is looked at by itself, like the rest.
+    let Some(place) = place_of_piece(line) else {
+        return edits;
+    };
+    edits.retain(|edit| edit.range != place);
+    if let Some(new) = new {
+        let at = edits.partition_point(|edit| edit.range.start < place.start);
+        let edit = Edit {
+            range: place,
+            with: serde_json::Value::from(new).to_string(),
+            // Counted once, of the whole text.
+            secrets: 0,
+        };
+        edits.insert(at, edit);
+    }
+    edits
+}
+
+/// Where the piece stands in its line, quotes included.
+fn place_of_piece(line: &str) -> Option<Range<usize>> {
+    let read: StreamEvent<&RawValue> = serde_json::from_str(line).ok()?;
+    let said = read.event.delta?.said()?.get();
+    let start = (said.as_ptr() as usize).checked_sub(line.as_ptr() as usize)?;
+    Some(start..start + said.len())
 }
 
 /// What is left of the piece at `range` of a text; nothing if no edit touches it.

@@ -54,9 +54,13 @@ impl Redactor {
 
     /// The first of two passes: which values are secret, so that they are masked where nothing gives them away.
     pub(crate) fn learn(&mut self, record: &Record<'_>) {
-        let text = String::from_utf8_lossy(record.payload);
+        self.learn_text(&String::from_utf8_lossy(record.payload));
+    }
+
+    /// As [`Self::learn`], from what stands before all records.
+    pub(crate) fn learn_text(&mut self, text: &str) {
         let learned = &mut self.learned;
-        self.wanted.learn(&text, &mut |value| {
+        self.wanted.learn(text, &mut |value| {
             if learned.len() < MOST_LEARNED {
                 learned.insert(value.to_owned());
             }
@@ -92,6 +96,15 @@ impl Redactor {
         }
         let masked = self.held.release(&self.wanted, pass_on);
         self.count(masked);
+    }
+
+    /// A text that stands before all records.
+    pub(crate) fn text(&mut self, text: String) -> String {
+        let Some((text, secrets)) = apply(&text, &self.wanted.edits(&text)) else {
+            return text;
+        };
+        self.masked.secrets += secrets;
+        text
     }
 
     /// Nothing more will come.

@@ -71,6 +71,57 @@ fn a_secret_in_two_pieces_is_cut_out_of_both() {
 }
 
 #[test]
+fn what_stands_beside_a_piece_is_looked_at_too() {
+    let beside = |mut record: Owned, more: serde_json::Value| {
+        let mut line: serde_json::Value = serde_json::from_slice(&record.payload).unwrap();
+        for (name, value) in more.as_object().unwrap() {
+            line[name] = value.clone();
+        }
+        record.payload = line.to_string().into_bytes();
+        record
+    };
+    let pattern = |text: &str| Regex::new(text).unwrap();
+    // The name of the field, too; and one of the same name and with the same text that is no piece.
+    let mut redactor = Redactor::new(vec![pattern("conv-[0-9]+"), pattern("^text$")]);
+    let out = through(
+        &mut redactor,
+        vec![
+            beside(
+                delta(1, 0, "text", "the key s"),
+                serde_json::json!({"session_id": "conv-17", "a": {"text": "the key s"}}),
+            ),
+            beside(
+                delta(2, 0, "text", "k-ant-abc123 of conv-1"),
+                serde_json::json!({"uuid": "plain"}),
+            ),
+            delta(3, 0, "text", "8"),
+            stop(4, 0),
+        ],
+    );
+    let all: Vec<serde_json::Value> = out
+        .iter()
+        .map(|(_, line)| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(all[0]["session_id"], "[masked]");
+    assert_eq!(all[0]["event"]["delta"]["[masked]"], "the key s");
+    assert_eq!(all[0]["a"]["[masked]"], "the key s");
+    assert_eq!(
+        all[1]["event"]["delta"]["[masked]"],
+        "k-ant-[masked] of [masked]"
+    );
+    assert_eq!(all[1]["uuid"], "plain");
+    assert_eq!(all[2]["event"]["delta"]["[masked]"], "");
+    // Two in the text, the session, and four names of fields.
+    assert_eq!(
+        redactor.masked(),
+        Masked {
+            secrets: 7,
+            records: 3
+        }
+    );
+}
+
+#[test]
 fn a_tool_input_in_pieces_is_read_as_json() {
     let mut redactor = Redactor::new(Vec::new());
     let out = through(
