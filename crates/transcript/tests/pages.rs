@@ -292,6 +292,47 @@ fn records_that_a_power_loss_took_are_forgotten() {
 }
 
 #[test]
+fn an_end_that_a_power_loss_took_is_forgotten() {
+    let say = |tape: &mut Tape, count: usize| {
+        for _ in 0..count {
+            let id = tape.records.len();
+            tape.agent(format!(
+                r#"{{"type":"assistant","message":{{"id":"m{id}","content":[{{"type":"text","text":"{id}"}}]}}}}"#
+            ));
+        }
+    };
+    let mut tape = Tape::new();
+    say(&mut tape, 25);
+    tape.agent(r#"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"x"}}]}}"#);
+    say(&mut tape, 30);
+    tape.agent(r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"done"}]}}"#);
+    say(&mut tape, 30);
+    let dir = tempfile::tempdir().unwrap();
+    let before = dir.path().join("before");
+    write(&before, &tape.records);
+    let mut shelf = Memory::default();
+    let mut pages = Pages::open(&mut shelf, every(20)).unwrap();
+    pages.catch_up(&mut Reader::open(&before).unwrap()).unwrap();
+    drop(pages);
+    // The call is left, its result is not: the next generation finds it without an end.
+    tape.records.truncate(30);
+    tape.generation = 2;
+    tape.keeper(&support::opened(2, ""));
+    say(&mut tape, 60);
+    let after = dir.path().join("after");
+    write(&after, &tape.records);
+    let entries = fold(&tape.records).1.into_vec();
+    let mut without_index = shelf.clone();
+    without_index.put("index", b"{}").unwrap();
+    for mut shelf in [shelf, without_index] {
+        let mut reader = Reader::open(&after).unwrap();
+        let mut pages = Pages::open(&mut shelf, every(20)).unwrap();
+        pages.catch_up(&mut reader).unwrap();
+        assert!(all(&pages, &mut reader, 50) == entries);
+    }
+}
+
+#[test]
 fn a_shelf_with_nothing_useful_on_it_is_made_again() {
     let dir = tempfile::tempdir().unwrap();
     let records = long_session(100);

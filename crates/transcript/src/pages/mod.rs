@@ -118,6 +118,8 @@ impl<S: Shelf> Pages<S> {
                 pages.blocks.push(first_block());
             }
             pages.back_to_last_checkpoint()?;
+        } else {
+            pages.forget_late(Cursor::START)?;
         }
         Ok(pages)
     }
@@ -301,6 +303,14 @@ impl<S: Shelf> Pages<S> {
         Ok(entries.unwrap_or_default())
     }
 
+    /// Nothing ends behind the last block: what is on the shelf of it is of records that are gone, or will come again.
+    fn forget_late(&mut self, after: Cursor) -> Result<(), PageError> {
+        if !self.late(after)?.is_empty() {
+            self.shelf.put(&format!("late {after}"), b"[]")?;
+        }
+        Ok(())
+    }
+
     /// The block in which a record stands.
     fn block_of(&self, record: Cursor) -> usize {
         let behind = self.blocks.partition_point(|block| block.after < record);
@@ -347,6 +357,7 @@ impl<S: Shelf> Pages<S> {
         let after = self.head.cursor();
         let bytes = serde_json::to_vec(&self.head.checkpoint()).map_err(ShelfError::from)?;
         self.shelf.put(&format!("fold {after}"), &bytes)?;
+        self.forget_late(after)?;
         self.blocks.push(Block {
             after,
             records: 0,
@@ -387,7 +398,7 @@ impl<S: Shelf> Pages<S> {
             match self.checkpoint(after) {
                 Ok(fold) => {
                     self.head = fold;
-                    return Ok(());
+                    return self.forget_late(after);
                 }
                 Err(PageError::Shelf(error)) if error.is_missing() => {
                     self.blocks.pop();
