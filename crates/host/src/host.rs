@@ -281,13 +281,18 @@ impl Host {
         locked(&self.inner.lock).take();
     }
 
-    async fn execute(&self, cmd: Cmd, command: Command) -> Result<Receipt> {
-        if self.inner.is_closed() {
-            return Err(ControlError::Unavailable {
+    fn is_open(&self) -> Result<()> {
+        match self.inner.is_closed() {
+            false => Ok(()),
+            true => Err(ControlError::Unavailable {
                 why: "this host is closed: open the data folder again".to_owned(),
                 retry_ms: 1_000,
-            });
+            }),
         }
+    }
+
+    async fn execute(&self, cmd: Cmd, command: Command) -> Result<Receipt> {
+        self.is_open()?;
         if cmd.key.is_empty() || cmd.key.len() > Cmd::LONGEST_KEY {
             return Err(ControlError::invalid("a key has 1 to 128 letters"));
         }
@@ -298,6 +303,10 @@ impl Host {
             .store
             .read(move |it| receipts::find(it, &key, &digest));
         if let Some(receipt) = before.await? {
+            if let Command::Keep(_) = command {
+                // Stored is not yet in force: whoever sees to that holds this.
+                drop(self.inner.shelving.lock().await);
+            }
             return Ok(receipt);
         }
         if cmd.deadline.is_some_and(|deadline| deadline < now()) {
@@ -347,6 +356,8 @@ impl Host {
             return Ok(receipt);
         }
         let made = crate::make::prepare(&self.inner, &command).await?;
+        // A setup script takes its time, and the folder may be another host's by now.
+        self.is_open()?;
         let (key, by, at) = (cmd.key.clone(), cmd.principal.clone(), now());
         let job = move |it: &Connection| {
             receipts::once(it, &key, &digest, at, |it| {

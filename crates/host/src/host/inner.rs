@@ -28,6 +28,9 @@ use super::{Inner, locked};
 /// After so long an agent that could not make room is asked again.
 const ASK_AGAIN: Duration = Duration::from_secs(5);
 
+/// So long is waited until sessions go by a rule that was kept or forgotten.
+const RULES: Duration = Duration::from_secs(2);
+
 impl Inner {
     /// The way to the actor of a session, which is there from now on.
     pub(super) fn mailbox(self: &Arc<Self>, id: SessionId) -> Mailbox {
@@ -198,9 +201,32 @@ impl Inner {
         }
         let others: Vec<SessionId> = locked(&self.actors).keys().copied().collect();
         for other in others.into_iter().filter(|other| *other != by) {
-            self.post(other, Order::Rules);
+            self.post(other, Order::Rules { done: None });
         }
         self.event(by, Happened::Rules);
+    }
+
+    /// Everybody who looks after a session takes the rules up as they are stored. One that is busy is not waited for for long,
+    /// and takes them up next. Not for actors: two that wait for each other would wait in vain.
+    pub(super) async fn rules_in_force(self: &Arc<Self>) {
+        let all: Vec<SessionId> = locked(&self.actors).keys().copied().collect();
+        let told: Vec<_> = all
+            .into_iter()
+            .map(|one| {
+                let (done, taken) = oneshot::channel();
+                self.post(one, Order::Rules { done: Some(done) });
+                taken
+            })
+            .collect();
+        let taken = async {
+            for one in told {
+                // One that ends needs no rules.
+                let _ = one.await;
+            }
+        };
+        if tokio::time::timeout(RULES, taken).await.is_err() {
+            tracing::warn!("a session is busy, and goes by the new rules a moment later");
+        }
     }
 
     pub(crate) fn give_up_room(self: &Arc<Self>, id: SessionId) {

@@ -36,7 +36,16 @@ impl Control for Host {
     }
 
     fn execute(&self, cmd: Cmd, command: Command) -> BoxFuture<'_, Result<Receipt>> {
-        Box::pin(self.execute(cmd, command))
+        let host = self.clone();
+        Box::pin(async move {
+            // Whoever asked may hang up half-way: what is begun is done whole all the same.
+            let done = tokio::spawn(async move { host.execute(cmd, command).await });
+            done.await.unwrap_or_else(|error| {
+                Err(ControlError::Unknown {
+                    why: format!("the command broke off half-way: {error}"),
+                })
+            })
+        })
     }
 
     fn sessions(&self, filter: SessionFilter) -> BoxFuture<'_, Result<Page<SessionView>>> {

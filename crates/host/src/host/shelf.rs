@@ -1,7 +1,8 @@
 //! What people keep beside sessions, asked and changed.
 //!
 //! Owns the implementation of [`Shelf`] and of the writes to it. Invariants: one write to the shelf at a time; what is
-//! stored is in force when its receipt is given.
+//! stored is in force when its receipt is given, but for a session whose actor is busy for longer than is waited for it: there
+//! a rule holds from the next thing on that the actor does.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -256,7 +257,7 @@ impl Host {
         };
         let receipt = self.kept(cmd, command, deed).await?;
         self.inner.happened();
-        self.inner.tell_all(|| Order::Rules);
+        self.inner.rules_in_force().await;
         Ok(receipt)
     }
 

@@ -76,8 +76,8 @@ pub(crate) enum Order {
     MakeRoom,
     /// Look after the session: there is something to do. Whoever waits for it hears when all that follows is done.
     Look { done: oneshot::Sender<()> },
-    /// Rules have changed somewhere.
-    Rules,
+    /// Rules have changed somewhere. Whoever waits for it hears when this session goes by them.
+    Rules { done: Option<oneshot::Sender<()>> },
     /// Preferences have changed.
     Tuned,
     /// Somebody asks the agent something.
@@ -234,7 +234,10 @@ impl Actor {
             }
             Order::Look { done } => drop(done.send(())),
             Order::End => {}
-            Order::Rules => self.reload_rules().await,
+            Order::Rules { done } => {
+                self.reload_rules().await;
+                let _ = done.map(|done| done.send(()));
+            }
             Order::Tuned => self.core.set_timing(self.inner.timing()),
             Order::Ask(asking) => self.ask(asking).await,
         }

@@ -7,7 +7,7 @@ use countersign_host::control::{
     Command, Control, ControlError, Decide, Message, NewSession, SessionId,
 };
 
-use crate::stage::Stage;
+use crate::stage::{DEADLINE, Stage};
 
 /// Writes a file in its folder, and says where it is.
 const WRITES: &str = r#"
@@ -114,6 +114,47 @@ async fn a_session_works_in_its_own_folder_on_its_own_branch() {
     stage.decide(&open[0], Decide::allow()).await;
     stage.until(id, "idle").await;
     assert!(view.cwd.join("second.txt").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_whose_client_hangs_up_is_one_session_with_one_worktree() {
+    let stage = Stage::new(WRITES).await;
+    repository(&stage);
+    let (begun, goes_on) = (stage.root().join("begun"), stage.root().join("goes-on"));
+    let script = format!(
+        "touch {}; while [ ! -e {} ]; do sleep 0.05; done",
+        begun.display(),
+        goes_on.display()
+    );
+    let new = new(
+        &stage,
+        NewWorktree {
+            slug: Some("try-it".to_owned()),
+            setup: Some(script),
+            ..NewWorktree::default()
+        },
+    );
+    let (id, start) = (new.id, Command::Start(Box::new(new)));
+    let cmd = Stage::cmd().key("once");
+    let client = tokio::spawn({
+        let (host, cmd, start) = (stage.host().clone(), cmd.clone(), start.clone());
+        async move { host.execute(cmd, start).await }
+    });
+    let began = std::time::Instant::now();
+    while !begun.exists() {
+        assert!(began.elapsed() < DEADLINE, "the script does not begin");
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    client.abort();
+    assert!(client.await.is_err(), "it hung up before it was answered");
+    std::fs::write(&goes_on, "").unwrap();
+    stage.host().execute(cmd, start).await.unwrap();
+    stage.open_approvals(id, 1).await;
+    let view = stage.view(id).await;
+    assert_eq!(view.branch.as_deref(), Some("countersign/try-it"));
+    let list = ["branch", "--list", "countersign/*"];
+    let branches = git(&stage.project(), stage.root(), &list);
+    assert_eq!(branches.lines().count(), 1, "{branches}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,7 +8,7 @@ use countersign_host::control::{
 };
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::stage::{DEADLINE, Stage};
 
 /// One question in each turn.
 const ASKS: &str = r#"
@@ -77,6 +77,42 @@ async fn a_live_agent_goes_by_a_rule_as_long_as_it_is_kept() {
         .await;
     assert!(stage.host().rules().await.unwrap().is_empty());
     assert!(stage.ran().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_whose_client_hangs_up_holds_for_a_live_agent() {
+    let stage = Stage::new(ASKS).await;
+    let id = stage.start("one").await;
+    let open = stage.open_approvals(id, 1).await;
+    let rule = rule(RuleEffect::Deny, "Bash(echo:*)");
+    let keep = Command::Keep(Keep::AddRule { rule });
+    let cmd = Stage::cmd().key("once");
+    let mut client = stage.host().execute(cmd.clone(), keep.clone());
+    std::future::poll_fn(|context| {
+        assert!(client.as_mut().poll(context).is_pending());
+        std::task::Poll::Ready(())
+    })
+    .await;
+    drop(client);
+    let start = std::time::Instant::now();
+    while stage.host().rules().await.unwrap().is_empty() {
+        assert!(start.elapsed() < DEADLINE, "it was begun, and never kept");
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    // Its receipt says that it is in force, whoever gets it.
+    stage.host().execute(cmd, keep).await.unwrap();
+    let refuse = countersign_host::control::Decide::deny("No.");
+    stage.decide(&open[0], refuse).await;
+    stage.until_said(id, "Done: one").await;
+    say(&stage, id, "two").await;
+    stage.until_said(id, "Done: two").await;
+    assert!(stage.ran().is_empty(), "{:?}", stage.ran());
+    let filter = DecisionFilter {
+        by: Some("rule".to_owned()),
+        ..DecisionFilter::default()
+    };
+    let page = stage.host().decisions(filter).await.unwrap();
+    assert_eq!(page.items.len(), 1, "{page:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
