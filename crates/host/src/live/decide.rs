@@ -22,6 +22,7 @@ use crate::store::{
 };
 
 use super::answers::{AtEnd, ToAnswer, plans_of};
+use super::wishes::IN_TRASH;
 
 /// A decision, and everything it comes to.
 #[derive(Debug, Clone)]
@@ -105,6 +106,10 @@ impl Actor {
         };
         let at = now();
         let known = self.known(&row, at);
+        if self.row.trashed.is_some() && known.agent == Agent::Gone {
+            // What was decided would be carried out by another agent.
+            return Err(ControlError::not_now(IN_TRASH));
+        }
         let consequence = approval::decide(&asked, decide, &known)?;
         let mode = self.cli_mode();
         let kept = check(self.desk.as_mut(), &consequence, &line, mode.as_deref(), at)?;

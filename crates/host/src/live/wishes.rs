@@ -22,7 +22,10 @@ const FIRST_TO_TELL_MODES: Version = Version::new(2, 1, 62);
 /// The longest name of a session.
 pub(crate) const LONGEST_NAME: usize = 200;
 
-/// Whether an agent could begin by it.
+/// Why nothing wakes a session that was put away.
+pub(super) const IN_TRASH: &str = "the session is in the trash: restore it first";
+
+/// Whether an agent could begin by it. A decision is looked at more closely: the agent that it is for may be there.
 fn would_wake(command: &Command) -> bool {
     matches!(
         command,
@@ -63,9 +66,7 @@ impl Actor {
 
     async fn do_wish(&mut self, cmd: Cmd, command: Command) -> Result<Receipt> {
         if self.row.trashed.is_some() && would_wake(&command) {
-            return Err(ControlError::not_now(
-                "the session is in the trash: restore it first",
-            ));
+            return Err(ControlError::not_now(IN_TRASH));
         }
         match &command {
             Command::Decide { .. } | Command::DecideAlike { .. } => self.decide(cmd, command).await,

@@ -343,7 +343,12 @@ pub fn forget_behind(
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Place(bool, u64, ApprovalId);
 
-/// A page of approvals: oldest open first, then the others, newest first.
+/// Of a session that is in the trash: nobody is asked, and nothing can be decided until it is restored.
+pub(super) const IN_TRASH: &str =
+    "EXISTS (SELECT 1 FROM sessions WHERE sessions.id = approvals.session AND trashed IS NOT NULL)";
+
+/// A page of approvals: oldest open first, then the others, newest first. Open ones of sessions in the trash are listed for
+/// whoever asks for that session.
 ///
 /// # Errors
 /// When `after` is no place in this list.
@@ -382,9 +387,13 @@ fn part(
     };
     let mut which = format!("life_name {open} 'open'");
     let mut values: Vec<Box<dyn ToSql>> = Vec::new();
-    if let Some(session) = filter.session {
-        which += " AND session = ?";
-        values.push(Box::new(session));
+    match filter.session {
+        Some(session) => {
+            which += " AND session = ?";
+            values.push(Box::new(session));
+        }
+        None if is_open => which += &format!(" AND NOT {IN_TRASH}"),
+        None => {}
     }
     if let Some(life) = &filter.life {
         which += " AND life_name = ?";

@@ -6,6 +6,7 @@
 use rusqlite::Connection;
 
 use super::StoreError;
+use super::approvals::IN_TRASH;
 use crate::control::{State, Vitals};
 
 /// The figures; what no table holds is 0.
@@ -26,8 +27,10 @@ pub fn read(connection: &Connection) -> Result<Vitals, StoreError> {
         vitals.sessions.insert(state, count);
         vitals.agents += live;
     }
-    let sql = "SELECT count(*), min(asked) FROM approvals WHERE life_name = 'open'";
-    let mut open = connection.prepare_cached(sql)?;
+    let sql = format!(
+        "SELECT count(*), min(asked) FROM approvals WHERE life_name = 'open' AND NOT {IN_TRASH}"
+    );
+    let mut open = connection.prepare_cached(&sql)?;
     (vitals.open_approvals, vitals.oldest_open) =
         open.query_row((), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let mut queued = connection.prepare_cached("SELECT count(*) FROM queue")?;

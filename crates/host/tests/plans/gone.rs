@@ -3,8 +3,11 @@
 //! Owns that a decision outlives whoever it was meant for: each way on starts an agent in the right mode, once.
 
 use countersign_host::control::approval::{Life, Outcome, PlanDecision, Way};
-use countersign_host::control::{Command, Decide, Did, Mode, SessionId};
+use countersign_host::control::{
+    ApprovalFilter, Command, Control as _, ControlError, Decide, Did, Mode, SessionId,
+};
 
+use crate::common;
 use crate::script::Script;
 use crate::stage::{Cli, Stage, not_yet, way};
 
@@ -54,6 +57,46 @@ pub(crate) async fn an_agent_that_has_gone_is_resumed_by_the_decision(cli: Cli) 
     let view = stage.rests(id, 2).await;
     assert_eq!((view.mode, view.open_approvals), (Mode::Ask, 0));
     assert!(stage.file("manual.txt").exists());
+}
+
+pub(crate) async fn a_plan_of_a_session_in_the_trash_wakes_nobody(cli: Cli) {
+    let text = "# Plan\n\n1. Dig\n";
+    let script = Script::default().plan(text).write("note.txt").say("Done.");
+    let stage = Stage::new(cli, &script).await;
+    let session = stage.planning("Plan the garden").await;
+    let plan = stage.presented(session, text).await;
+    let plan = stage.kill(&plan).await;
+    let inbox = async || {
+        let life = Some("open".to_owned());
+        let open = ApprovalFilter {
+            life,
+            ..ApprovalFilter::default()
+        };
+        let listed = stage.host().approvals(open).await.unwrap().items.len();
+        (listed, stage.host().vitals().await.unwrap().open_approvals)
+    };
+    assert_eq!(inbox().await, (1, 1));
+    stage.execute(Command::Trash { session }).await;
+    assert_eq!(inbox().await, (0, 0));
+    for choice in [Way::AcceptEdits, Way::ClearContext, Way::KeepPlanning] {
+        let decide = Command::Decide {
+            approval: plan.id,
+            saw: plan.digest.clone(),
+            decide: Decide::Plan(way(choice)),
+        };
+        let refused = stage.host().execute(common::Stage::cmd(), decide).await;
+        let Err(ControlError::NotNow { why }) = refused else {
+            panic!("{refused:?}");
+        };
+        assert!(why.contains("restore"), "{why}");
+    }
+    assert_eq!(stage.view(session).await.generation, 1);
+    stage.execute(Command::Restore { session }).await;
+    assert_eq!(inbox().await, (1, 1));
+    stage.go(&plan, way(Way::AcceptEdits)).await;
+    let view = stage.rests(session, 1).await;
+    assert_eq!(view.generation, 2, "{}", stage.story(session));
+    assert!(stage.file("note.txt").exists());
 }
 
 /// The keeper hears nothing any more when the person decides, and both it and the agent die.

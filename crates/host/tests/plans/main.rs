@@ -55,6 +55,7 @@ on_each_cli! {
     gone: an_agent_that_has_gone_is_resumed_by_the_decision,
         a_plan_of_an_agent_that_has_gone_begins_a_fresh_conversation,
         a_plan_outlives_the_host_that_was_asked,
+        a_plan_of_a_session_in_the_trash_wakes_nobody,
         a_decision_that_never_reached_its_agent_is_told_whole_to_the_next;
     again: a_plan_that_is_presented_as_it_was_is_asked_about_again,
         how_full_the_context_is_is_said_with_the_plan;
