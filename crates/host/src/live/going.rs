@@ -13,20 +13,31 @@ const KEPT: usize = 16;
 
 /// The last messages that went.
 #[derive(Debug, Default)]
-pub(crate) struct Going(VecDeque<QueuedRow>);
+pub(crate) struct Going {
+    went: VecDeque<QueuedRow>,
+    /// The one that was given back last, if none went since.
+    given_back: Option<MessageId>,
+}
 
 impl Going {
     /// It goes.
     pub(super) fn goes(&mut self, row: QueuedRow) {
-        self.0.push_back(row);
-        while self.0.len() > KEPT {
-            self.0.pop_front();
+        self.given_back = None;
+        self.went.push_back(row);
+        while self.went.len() > KEPT {
+            self.went.pop_front();
         }
     }
 
     /// One that is given back.
     pub(super) fn take_back(&mut self, id: MessageId) -> Option<QueuedRow> {
-        let at = self.0.iter().position(|row| row.message.id == id)?;
-        self.0.remove(at)
+        let at = self.went.iter().position(|row| row.message.id == id)?;
+        self.went.remove(at)
+    }
+
+    /// One waits again under this name because the agent gave it back. Gives the one that was given back right before it: it
+    /// belongs behind that.
+    pub(super) fn given_back(&mut self, id: MessageId) -> Option<MessageId> {
+        self.given_back.replace(id)
     }
 }

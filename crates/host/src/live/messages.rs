@@ -51,8 +51,9 @@ impl Actor {
         }
     }
 
-    /// A message that was not read waits in front of the others. Measured: a CLI that has given a message back runs nothing
-    /// under that name again, so that it gets another one there. To the next agent it goes by its own.
+    /// A message that was not read waits in front of the others, but behind one that was given back right before it: several
+    /// are given back in the order in which they went. Measured: a CLI that has given a message back runs nothing under that
+    /// name again, so that it gets another one there. To the next agent it goes by its own.
     pub(super) async fn put_back(&mut self, id: MessageId, is_given_back: bool) {
         let session = self.id;
         let (mut message, at, by) = match self.going.take_back(id) {
@@ -71,8 +72,14 @@ impl Actor {
         if is_given_back && self.agent.is_some() {
             message.id = id.again();
         }
-        let put =
-            move |it: &crate::store::Connection| queue::put_back(it, session, &message, at, &by);
+        let behind = match is_given_back {
+            true => self.going.given_back(message.id),
+            false => None,
+        };
+        let put = move |it: &crate::store::Connection| {
+            queue::put_back(it, session, &message, at, &by)?;
+            queue::move_behind(it, session, message.id, behind)
+        };
         if let Err(error) = self.inner.store.write(Durability::Full, put).await {
             tracing::warn!(%session, %error, "a message cannot wait again");
         }

@@ -312,6 +312,25 @@ pub fn move_before(
     Ok(())
 }
 
+/// Puts a waiting message behind another one, if that waits, too.
+///
+/// # Errors
+/// When it does not wait itself.
+pub fn move_behind(
+    connection: &Connection,
+    session: SessionId,
+    id: MessageId,
+    other: Option<MessageId>,
+) -> Result<(), StoreError> {
+    let mut order = ids(connection, session)?;
+    order.retain(|known| *known != id);
+    let place = other.and_then(|other| order.iter().position(|known| *known == other));
+    match place {
+        Some(place) => move_before(connection, session, id, order.get(place + 1).copied()),
+        None => Ok(()),
+    }
+}
+
 /// A message is on its way under this number. Nothing happens if it never waited.
 pub(super) fn goes(
     connection: &Connection,

@@ -59,6 +59,31 @@ async fn a_message_that_was_sent_at_once_and_given_back_by_an_interrupt_runs_lat
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn messages_that_an_interrupt_gives_back_keep_their_order() {
+    let stage = Stage::new(TALK).await;
+    let session = stage.start("hang").await;
+    stage.until_said(session, "I wait.").await;
+    for text in ["q0", "q1", "q2"] {
+        let message = Message::text(text);
+        let id = message.id;
+        stage.execute(send(session, message)).await;
+        let message = id;
+        stage.execute(Command::SendNow { session, message }).await;
+        stage
+            .until_seen(session, "on its way", |view| view.queued == 0)
+            .await;
+    }
+    stage.execute(send(session, Message::text("q3"))).await;
+    stage.execute(Command::Interrupt { session }).await;
+    let given_back =
+        |view: &SessionView| view.queued == 4 && matches!(view.state, State::Idle { .. });
+    stage.until_seen(session, "given back", given_back).await;
+    let queue = stage.host().queue(session).await.unwrap();
+    let texts: Vec<String> = queue.into_iter().map(|one| one.text).collect();
+    assert_eq!(texts, ["q0", "q1", "q2", "q3"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_would_do_nothing_is_refused() {
     let stage = Stage::new(TALK).await;
     let session = stage.start("hang").await;

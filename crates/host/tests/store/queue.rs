@@ -42,6 +42,17 @@ fn messages_wait_in_the_order_they_came_until_somebody_moves_one() {
         waiting(&store),
         ["message 4", "two", "message 3", "message 1"]
     );
+    write(&store, |connection| {
+        queue::move_behind(connection, session_id(1), id(1), Some(id(4)))?;
+        queue::move_behind(connection, session_id(1), id(2), Some(id(9)))?;
+        queue::move_behind(connection, session_id(1), id(2), None)?;
+        queue::move_behind(connection, session_id(1), id(1), Some(id(1)))?;
+        queue::move_behind(connection, session_id(1), id(1), Some(id(3)))
+    });
+    assert_eq!(
+        waiting(&store),
+        ["message 4", "two", "message 3", "message 1"]
+    );
     let removed = write(&store, |connection| {
         queue::remove(connection, session_id(1), id(3))
     });
