@@ -88,21 +88,31 @@ impl Actor {
 
     /// A turn that was cut off goes on, as if a person had said so. The same turn is told to once, whoever tells it.
     pub(super) async fn resume_cut_off(&mut self) {
-        let mut name = blake3::Hasher::new();
-        name.update(&self.id.bits().to_be_bytes());
-        name.update(&self.core.generation().to_be_bytes());
-        let mut bits = [0; 16];
-        bits.copy_from_slice(&name.finalize().as_bytes()[..16]);
-        let mut message = Message::text(GO_ON);
-        message.id = MessageId::new(self.row.created, u128::from_be_bytes(bits));
+        let message = self.word_to_go_on(&[]);
         self.say_first(message).await;
         self.step(Input::ReleaseQueue);
         self.step(Input::Resume);
     }
 
-    /// What was asked last did not get through: a word to go on waits.
-    pub(super) async fn go_on(&mut self) {
-        self.say_first(Message::text(GO_ON)).await;
+    /// What was asked last did not get through: a word to go on waits. The end of the limit would not do as a name: who tries
+    /// again before it meets the same one.
+    pub(super) async fn go_on(&mut self, since: u64) {
+        let message = self.word_to_go_on(&since.to_be_bytes());
+        self.say_first(message).await;
+    }
+
+    /// A word to go on that has the same name whoever says it, so that it is said once: a host may end before it has stored
+    /// that it was. `which` tells words to the same agent apart.
+    fn word_to_go_on(&self, which: &[u8]) -> Message {
+        let mut name = blake3::Hasher::new();
+        name.update(&self.id.bits().to_be_bytes());
+        name.update(&self.core.generation().to_be_bytes());
+        name.update(which);
+        let mut bits = [0; 16];
+        bits.copy_from_slice(&name.finalize().as_bytes()[..16]);
+        let mut message = Message::text(GO_ON);
+        message.id = MessageId::new(self.row.created, u128::from_be_bytes(bits));
+        message
     }
 
     async fn say_first(&mut self, message: Message) {
@@ -113,6 +123,7 @@ impl Actor {
         if let Err(error) = self.inner.store.write(Durability::Full, put).await {
             tracing::warn!(%session, %error, "the session cannot go on by itself");
         }
+        crate::points::passed("word to go on queued");
         self.tell_queue().await;
     }
 

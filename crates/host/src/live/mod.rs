@@ -342,7 +342,7 @@ impl Actor {
             Effect::End { plan, why } => self.end(plan, &why),
             Effect::KillKeeper => self.kill(),
             Effect::LookAtChildren => self.look_at_children(),
-            Effect::GoOn => self.go_on().await,
+            Effect::GoOn { since } => self.go_on(since).await,
             Effect::Tell { mode, model } => self.tell(mode, model).await,
             Effect::TurnEnded { ok, .. } => self.turn_ended(ok).await,
             Effect::LetGo { what, id } => {

@@ -176,6 +176,8 @@ pub struct Core {
     pub(super) makes_room: bool,
     pub(super) ending: Option<Ending>,
     pub(super) limit: Option<Limit>,
+    /// When a limit last kept a turn from getting through.
+    pub(super) limited_at: u64,
     pub(super) over_budget: Option<Over>,
     pub(super) has_budget: bool,
     /// A turn has just ended, and what it has cost is told next: nothing is sent before that, or before this moment.

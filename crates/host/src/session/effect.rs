@@ -91,8 +91,12 @@ pub enum Effect {
     /// Before it goes to sleep: what runs below the agent? Answered by
     /// [`Input::Children`](super::Input::Children).
     LookAtChildren,
-    /// What was asked last did not get through, and now it could: put a word to go on in the queue.
-    GoOn,
+    /// What was asked last did not get through, and now it could: put a word to go on in the queue. Done twice for the same
+    /// turn it does nothing.
+    GoOn {
+        /// When that turn ended.
+        since: u64,
+    },
     /// There are more of these than are kept: the oldest is no longer counted. Its answer or end is still taken.
     LetGo {
         /// Of what kind.

@@ -229,6 +229,7 @@ impl Core {
         if let Some(limit) = &mut self.limit {
             // An end that has passed says nothing: a person decides when to try again.
             limit.until = limit.until.filter(|until| *until > now);
+            self.limited_at = now;
             return Outcome::Limited;
         }
         Outcome::Failed {

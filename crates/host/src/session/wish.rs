@@ -308,7 +308,8 @@ impl Core {
         self.limit = None;
         if self.outcome == Outcome::Limited && self.queued == 0 {
             self.outcome = Outcome::Done;
-            out.push(Effect::GoOn);
+            let since = self.limited_at;
+            out.push(Effect::GoOn { since });
         }
     }
 

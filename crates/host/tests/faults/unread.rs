@@ -1,7 +1,9 @@
 //! What was written and not read, and what was begun and not ended, when everything dies.
 //!
-//! Owns the two ways on: a message that no agent has read goes to the next one under the same name, and a turn that was cut
-//! off goes on by itself where that is wanted, once.
+//! Owns the ways on: a message that no agent has read goes to the next one under the same name, and a turn that was cut off,
+//! where that is wanted, or that a limit kept from getting through goes on by itself, once.
+
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
@@ -106,10 +108,43 @@ fn a_turn_that_was_cut_off_goes_on_by_itself_where_that_is_wanted_and_once() {
     // What goes on by itself has no name that is known before.
     let report = stage.host(&orders).until_at_rest();
     assert_eq!(report["session"]["cut_off"], false, "{report:#}");
+    assert_eq!(told_to_go_on(&stage), 1, "{}", stage.story());
+}
+
+#[test]
+fn a_session_whose_limit_has_ended_is_told_to_go_on_once_though_the_host_dies_behind_it() {
+    let mut dice = Dice::of("a limit ends");
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let scene = format!(
+        r#"
+turn always when "Go on"
+  say "I go on."
+turn
+  emit {{"type":"rate_limit_event","rate_limit_info":{{"status":"rejected","resetsAt":{},"rateLimitType":"five_hour"}}}}
+  fail 429 "You've hit your session limit"
+"#,
+        now.as_secs() + 5
+    );
+    let stage = Stage::scripted(scene.leak(), &mut dice);
+    let commands = stage.messages(1, &mut dice);
+    let mut orders = stage.orders(&commands);
+    orders.leave = Leave::Never;
+    orders.die = Some(crate::orders::Death {
+        point: "word to go on queued".into(),
+        nth: 1,
+    });
+    assert!(!stage.host(&orders).until_ended().success());
+    assert_eq!(told_to_go_on(&stage), 0, "it was only queued");
+    stage.host(&stage.orders(&commands)).until_at_rest();
+    assert_eq!(told_to_go_on(&stage), 1, "{}", stage.story());
+}
+
+/// How often agents were told to go on.
+fn told_to_go_on(stage: &Stage) -> usize {
     let generations = stage.journal().generations();
     let told = generations
         .iter()
-        .flat_map(|generation| heard(&stage, *generation));
+        .flat_map(|generation| heard(stage, *generation));
     let told = told.filter(|line| line["message"]["content"] == "Go on.");
-    assert_eq!(told.count(), 1, "{}", stage.story());
+    told.count()
 }

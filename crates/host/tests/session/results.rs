@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use countersign_host::control::State;
+use countersign_host::session::Effect;
 use countersign_host::session::Input::{Budget, ReleaseQueue, Resume, TryAgain};
 
 use crate::lines::*;
@@ -289,6 +290,25 @@ fn a_limit_is_tried_again_when_a_person_says_so() {
         (I(TryAgain), "idle", &["go on"]),
         (I(queue(&[9])), "running", &["send 9"]),
     ]);
+}
+
+#[test]
+fn each_turn_that_a_limit_ends_has_a_word_to_go_on_of_its_own() {
+    let mut stage = Stage::running();
+    let text = "Claude AI usage limit reached|99999999999";
+    let mut words = Vec::new();
+    for message in [2, 3] {
+        stage.agent(api_error(None, text, false));
+        let ended = stage.now;
+        stage.wait(60);
+        let mut effects = stage.give(TryAgain);
+        effects.retain(|effect| matches!(effect, Effect::GoOn { .. }));
+        assert_eq!(effects, [Effect::GoOn { since: ended }]);
+        words.extend(effects);
+        stage.host(user(message));
+        stage.agent(init());
+    }
+    assert_ne!(words[0], words[1]);
 }
 
 #[test]

@@ -240,7 +240,7 @@ fn word(effect: &Effect) -> String {
             _ => "tell model".into(),
         },
         Effect::LookAtChildren => "look at children".into(),
-        Effect::GoOn => "go on".into(),
+        Effect::GoOn { .. } => "go on".into(),
         Effect::LetGo { what, .. } => format!("let go {what:?}"),
         Effect::TurnEnded { ok: true, .. } => "turn ended well".into(),
         Effect::TurnEnded {
