@@ -38,7 +38,8 @@ pub(crate) fn follow(
             };
             let is_end = found.len() < AT_ONCE;
             for event in found {
-                after = after.max(event.number);
+                // Also back: a number from before the database was put back to an older copy leads nowhere.
+                after = event.number;
                 if sender.send(event).await.is_err() {
                     return;
                 }
@@ -63,5 +64,39 @@ impl Stream for Events {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<HostEvent>> {
         self.0.poll_recv(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::control::Happened;
+    use crate::store::{Connection, Durability};
+
+    #[tokio::test]
+    async fn a_follower_from_before_an_older_copy_goes_on_behind_the_gap() {
+        let place = tempfile::tempdir().unwrap();
+        let store = Store::open(&place.path().join("host.db")).unwrap();
+        let add = async || {
+            let add = |it: &Connection| events::add(it, 1, None, &Happened::Rules);
+            store.write(Durability::Normal, add).await.unwrap()
+        };
+        let last = add().await;
+        let news = watch::Sender::new(0);
+        let mut followed = follow(store.clone(), 500, news.subscribe());
+        let mut next = async || {
+            let next = std::future::poll_fn(|context| followed.as_mut().poll_next(context));
+            let next = tokio::time::timeout(Duration::from_secs(20), next).await;
+            let event = next.unwrap().unwrap();
+            (event.number, event.what)
+        };
+        assert_eq!(next().await, (last, Happened::Gap));
+        for _ in 0..2 {
+            let number = add().await;
+            news.send_modify(|news| *news += 1);
+            assert_eq!(next().await, (number, Happened::Rules));
+        }
     }
 }
