@@ -196,6 +196,10 @@ fn has_news(dir: &Path) -> io::Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
         Err(error) => return Err(error),
     };
+    // The clock was set back: what is written from now on would look older than that. Once looked at, it is as of now again.
+    if sealed > SystemTime::now() {
+        return Ok(true);
+    }
     for segment in segments(dir)? {
         if fs::metadata(segment)?.modified()? >= sealed {
             return Ok(true);
@@ -267,6 +271,23 @@ mod tests {
             looked(dir, began).unwrap();
             assert_eq!(has_news(dir).unwrap(), is_new, "{written:?}");
         }
+    }
+
+    #[test]
+    fn what_is_written_after_the_clock_was_set_back_is_new() {
+        let place = tempfile::tempdir().unwrap();
+        let dir = place.path();
+        fs::create_dir(dir.join("journal")).unwrap();
+        let segment = File::create(dir.join("journal/000001.j")).unwrap();
+        let now = SystemTime::now();
+        segment.set_modified(now - Duration::from_secs(1)).unwrap();
+        let seals = File::create(dir.join("seals")).unwrap();
+        seals
+            .set_modified(now + Duration::from_secs(3_600))
+            .unwrap();
+        assert!(has_news(dir).unwrap());
+        looked(dir, now).unwrap();
+        assert!(!has_news(dir).unwrap(), "it was looked at");
     }
 
     #[test]
