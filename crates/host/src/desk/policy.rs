@@ -126,6 +126,21 @@ impl Desk {
         self.plans = None;
     }
 
+    /// How long hands-off still holds, if it was given.
+    pub fn hands_off_left(&self, now: u64) -> Option<Duration> {
+        let time_box = self.hands_off?;
+        Some(time_box.left(now, self.up()))
+    }
+
+    /// This desk takes the place of another one of the same agent: hands-off is not given anew, so that a clock that was set
+    /// back meanwhile prolongs nothing.
+    pub fn go_on_from(&mut self, before: &Self) {
+        if self.mode == before.mode {
+            self.hands_off = before.hands_off;
+            self.begun = before.begun;
+        }
+    }
+
     /// The next agent is about to be started: what was granted to this one is over.
     pub fn next_agent(&mut self, now: u64) {
         self.set_mode(self.mode.for_next_agent(), now);

@@ -28,7 +28,13 @@ impl TimeBox {
     }
 
     pub(super) fn is_over(&self, now: u64, up: Duration) -> bool {
-        now >= self.until || up >= self.ends
+        self.left(now, up).is_zero()
+    }
+
+    /// How long it still holds, by the clock that ends it first.
+    pub(super) fn left(&self, now: u64, up: Duration) -> Duration {
+        let by_wall = Duration::from_micros(self.until.saturating_sub(now));
+        by_wall.min(self.ends.saturating_sub(up))
     }
 }
 
@@ -54,6 +60,8 @@ mod tests {
         ] {
             assert_eq!(begun.is_over(now * MINUTE, minutes(up)), over, "{now} {up}");
         }
+        assert_eq!(begun.left(99 * MINUTE, minutes(34)), minutes(1));
+        assert_eq!(begun.left(39 * MINUTE, minutes(15)), minutes(20));
     }
 
     #[test]

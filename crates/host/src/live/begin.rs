@@ -101,6 +101,8 @@ impl Actor {
 
     /// What was decided since the desk was opened holds for it, too.
     pub(super) async fn bring_up_to_date(&mut self) {
+        // Before it is compared: what is over would be given anew.
+        self.end_hands_off();
         let at = now();
         let (mode, dirs) = (self.row.mode, self.row.setup.add_dirs.clone());
         let is_at_once = self.at_end.is_none();

@@ -241,6 +241,9 @@ impl Actor {
             }
         };
         self.remember_plans(&mut desk).await;
+        if let Some(before) = &self.desk {
+            desk.go_on_from(before);
+        }
         let version: Option<Version> = self.row.version.as_ref().and_then(|it| it.parse().ok());
         let host = &self.inner.settings.agents;
         let Starting {

@@ -304,12 +304,15 @@ impl Actor {
         }
     }
 
-    /// When hands-off ends by itself.
+    /// When hands-off ends by itself: by the desk where that knows, since a clock that was set back prolongs nothing there.
     pub(super) fn hands_off_until(&self) -> Option<u64> {
-        match self.row.mode {
-            Mode::HandsOff { until } => Some(until),
-            _ => None,
-        }
+        let Mode::HandsOff { until } = self.row.mode else {
+            return None;
+        };
+        let at = now();
+        let left = self.desk.as_ref().and_then(|it| it.hands_off_left(at));
+        let by_desk = left.map(|left| at.saturating_add(left.as_micros() as u64));
+        Some(by_desk.map_or(until, |by_desk| by_desk.min(until)))
     }
 
     /// Hands-off whose time is over is shown as what it is.

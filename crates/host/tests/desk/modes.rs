@@ -1,5 +1,7 @@
 //! What a mode means, and when it is over.
 
+use std::time::Duration;
+
 use countersign_host::control::Mode;
 use countersign_host::desk::{Because, Ruling};
 use countersign_policy::Effect;
@@ -88,6 +90,30 @@ fn hands_off_ends_at_its_moment() {
     assert_eq!(desk.mode(until - 1), Mode::HandsOff { until });
     assert_eq!(word(&desk.rule_on(&running, None, until)), "ask");
     assert_eq!(desk.mode(until), Mode::Ask);
+}
+
+#[test]
+fn hands_off_is_not_prolonged_by_another_desk_and_a_clock_that_was_set_back() {
+    let ground = Ground::new();
+    let until = NOW + 50_000;
+    let first = ground.desk(Mode::HandsOff { until });
+    let set_back = NOW - 60 * MINUTE;
+    // By the clock that nobody sets.
+    while first.hands_off_left(set_back) != Some(Duration::ZERO) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut again = ground.desk(Mode::HandsOff { until });
+    assert_eq!(again.mode(set_back), Mode::HandsOff { until });
+    again.go_on_from(&first);
+    assert_eq!(again.mode(set_back), Mode::Ask);
+    assert_eq!(
+        word(&again.rule_on(&bash("./deploy"), None, set_back)),
+        "ask"
+    );
+    // What was chosen since is another matter.
+    let mut other = ground.desk(Mode::Edits);
+    other.go_on_from(&first);
+    assert_eq!(other.mode(set_back), Mode::Edits);
 }
 
 #[test]
