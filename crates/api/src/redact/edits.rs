@@ -186,26 +186,6 @@ pub fn apply(text: &str, edits: &[Edit]) -> Option<(String, usize)> {
     Some((out, secrets))
 }
 
-/// The JSON text with another string in the place of `old`, where that stands under one of these keys.
-pub fn with_string(text: &str, keys: &[&str], old: &str, new: &str) -> Option<String> {
-    let said = |range: &Range<usize>| {
-        let inside = text.get(range.start + 1..range.end - 1);
-        Text::of_raw(inside.unwrap_or_default().as_bytes()).get()
-    };
-    let tokens = tokens(text);
-    let found = tokens.windows(2).find_map(|pair| match pair {
-        [key, value] => {
-            let is_it = keys.contains(&&*said(&key.range)) && said(&value.range) == old;
-            is_it.then_some(value)
-        }
-        _ => None,
-    })?;
-    let mut out = text.to_owned();
-    let with = serde_json::Value::from(new).to_string();
-    out.replace_range(found.range.clone(), &with);
-    Some(out)
-}
-
 fn is_json(text: &str) -> bool {
     let begins = text.trim_start().as_bytes().first();
     matches!(begins, Some(b'{' | b'[')) && serde_json::from_str::<&RawValue>(text).is_ok()

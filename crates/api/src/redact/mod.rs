@@ -9,6 +9,6 @@ mod handled;
 mod hints;
 mod names;
 
-pub use edits::{Edit, MASKED, Wanted, apply, with_string};
+pub use edits::{Edit, MASKED, Wanted, apply};
 pub use handled::handled;
 pub use hints::may_look_like_one;
