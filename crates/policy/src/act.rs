@@ -5,8 +5,9 @@
 //! `unclear`, and such a call is not allowed.
 
 use crate::call::Call;
+use crate::guess::Given;
 pub use crate::naming::{Named, NamedWhat};
-use crate::naming::{folder_of, named, named_in};
+use crate::naming::{folder_of, held, named, named_in, redirected_to};
 use crate::path::{Target, Touch};
 use crate::place::Place;
 use crate::rule::todays_name;
@@ -190,16 +191,30 @@ fn shell_acts(command: &str, place: &Place<'_>) -> Acts {
         list: Vec::new(),
         unclear: reading.unclear,
     };
+    let given = Given::by(&reading.values);
     for simple in reading.commands {
-        let names = named(&simple, place);
+        let names = named(&simple, &given, place);
         acts.list.push(Act::Run(simple));
         acts.list.extend(names);
     }
     for redirect in &reading.redirects {
-        match redirected(redirect, place) {
+        let touch = match redirect.writes {
+            true => Touch::Write,
+            false => Touch::Read,
+        };
+        match redirected(redirect, touch, place) {
             Ok(act) => acts.list.push(act),
-            Err(why) => acts.unclear.push(why),
+            Err(why) => {
+                acts.unclear.push(why);
+                let names = redirected_to(redirect, touch, &given, place);
+                acts.list.extend(names);
+            }
         }
+    }
+    acts.list.extend(held(&given, place));
+    if given.is_used_up() {
+        let why = "it names more than is looked at, in folders that are not known";
+        acts.unclear.push(why.to_owned());
     }
     if acts.list.is_empty() && acts.unclear.is_empty() {
         acts.unclear.push("there is no command in it".to_owned());
@@ -207,11 +222,7 @@ fn shell_acts(command: &str, place: &Place<'_>) -> Acts {
     acts
 }
 
-fn redirected(redirect: &Redirect, place: &Place<'_>) -> Result<Act, String> {
-    let touch = match redirect.writes {
-        true => Touch::Write,
-        false => Touch::Read,
-    };
+fn redirected(redirect: &Redirect, touch: Touch, place: &Place<'_>) -> Result<Act, String> {
     let unclear = || {
         format!(
             "where `{}` leads is not known before it runs",
@@ -272,6 +283,22 @@ mod tests {
             ("https:///x", None),
         ] {
             assert_eq!(host_of(url).as_deref(), host, "{url}");
+        }
+    }
+
+    #[test]
+    fn more_names_than_are_looked_at_are_unclear() {
+        let place = Place {
+            cwd: std::path::Path::new("/"),
+            add_dirs: &[],
+            home: None,
+            own: &[],
+            disk: &crate::RealDisk,
+        };
+        for (names, is_clear) in [(100, true), (5000, false)] {
+            let names: Vec<String> = (0..names).map(|name| format!("f{name}")).collect();
+            let acts = shell_acts(&format!("cd a; cat {}", names.join(" ")), &place);
+            assert_eq!(acts.unclear.is_empty(), is_clear, "{:?}", acts.unclear);
         }
     }
 

@@ -1,7 +1,7 @@
 //! What no rule opens and no rule takes away, whatever it says.
 //!
 //! Owns the question whether an act touches a protected path or would destroy what is too much to lose, for files, for
-//! names that are written out, for shell patterns and for what a variable usually holds.
+//! names that are written out, for shell patterns and for what a variable or a folder may be.
 
 use std::path::Path;
 
@@ -68,10 +68,14 @@ fn name(named: &Named, place: &Place<'_>, closed: &Closed<'_>) -> Option<String>
                 };
                 no_rule(closed.why_below(target, touch))
             };
+            let through = || no_rule(closed.why_through(target)).filter(|_| named.is_linked);
             lost.or_else(|| no_rule(closed.why(target, named.touch)))
                 .or_else(whole)
+                .or_else(through)
         }
-        NamedWhat::Pattern(folder) => pattern(named, folder, place, closed),
+        NamedWhat::Pattern(folder) | NamedWhat::PerhapsPattern(folder) => {
+            pattern(named, folder, place, closed)
+        }
     }
 }
 

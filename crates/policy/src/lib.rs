@@ -26,6 +26,7 @@ mod explain;
 mod fit;
 mod glance;
 mod guard;
+mod guess;
 mod harm;
 mod meaning;
 mod naming;

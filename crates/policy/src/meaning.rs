@@ -218,7 +218,7 @@ fn means_named(tool: &str, pattern: &PathPattern, named: &Named, place: &Place<'
     };
     match &named.what {
         NamedWhat::Unknown => unknown(),
-        NamedWhat::Perhaps(_) => Fit::No,
+        NamedWhat::Perhaps(_) | NamedWhat::PerhapsPattern(_) => Fit::No,
         NamedWhat::Pattern(folder) => pattern.may_name(&named.word, folder, place),
         NamedWhat::Path(target) => {
             let fit = match pattern.fits(target, place, Side::Restrict) {

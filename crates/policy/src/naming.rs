@@ -1,19 +1,20 @@
 //! Which paths the words of a command may name.
 //!
-//! Owns the guesses about words: a word is no path until something reads it as one, and what a variable holds is not
-//! known. So names open nothing; they only let rules and protected paths be heard. Invariant: a guess is never in place
-//! of *not known*, always beside it.
+//! Owns what is named: a word is no path until something reads it as one. So names open nothing; they only let rules and
+//! protected paths be heard. What a word may be where that is not known is guessed in [`crate::guess`]. Invariant: a guess is
+//! never in place of *not known*, always beside it.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::act::Act;
+use crate::guess::{Given, Guesses};
 use crate::path::{Target, Touch};
 use crate::place::Place;
 use crate::profile;
 use crate::ruin;
-use crate::shell::{Folder, Simple, Word};
+use crate::shell::{Folder, Redirect, Simple, Word};
 
 /// A word of a command that may be a path.
 #[derive(Debug, Clone)]
@@ -28,6 +29,8 @@ pub struct Named {
     pub is_recursive: bool,
     /// Whether the command takes away what it names.
     pub is_taken: bool,
+    /// Whether the command makes a link to it: then another name leads to all that is in it.
+    pub is_linked: bool,
 }
 
 /// What a word of a command may be as a path.
@@ -39,9 +42,11 @@ pub enum NamedWhat {
     Pattern(PathBuf),
     /// Not known before it runs.
     Unknown,
-    /// Not known, but if the shell's variables are what they usually are, this. Opens nothing and closes only what is
-    /// protected.
+    /// Not known, but if variables and folders are what they usually are or what the text makes them, this. Opens nothing
+    /// and closes only what is protected.
     Perhaps(Target),
+    /// The same for a pattern, in this folder.
+    PerhapsPattern(PathBuf),
 }
 
 /// Where relative paths of a command lead.
@@ -49,12 +54,12 @@ pub(crate) fn folder_of(folder: &Folder, place: &Place<'_>) -> Option<PathBuf> {
     match folder {
         Folder::Start => Some(place.cwd.to_path_buf()),
         Folder::Into(path) => Some(Target::of(path, place.cwd, place).lexical),
-        Folder::Unknown => None,
+        Folder::Unknown(_) => None,
     }
 }
 
 /// What the words of a command may name.
-pub(crate) fn named(simple: &Simple, place: &Place<'_>) -> Vec<Act> {
+pub(crate) fn named(simple: &Simple, given: &Given<'_>, place: &Place<'_>) -> Vec<Act> {
     let touch = match simple.only_reads() {
         true => Touch::Read,
         false => Touch::Write,
@@ -62,37 +67,78 @@ pub(crate) fn named(simple: &Simple, place: &Place<'_>) -> Vec<Act> {
     let folder = folder_of(&simple.folder, place);
     let is_recursive = simple.reads_folders();
     let is_taken = ruin::takes_away(simple);
+    let is_linked = ruin::makes_links(simple);
     // A command that is run is read, not written.
-    let program = simple.words.first().map(word_text);
-    let name = |word: String, what| Named {
-        touch: match program.as_ref() == Some(&word) {
+    let program = simple.words.first().map(Word::shown);
+    let name = |word: &str, what| Named {
+        touch: match program == Some(word) {
             true => Touch::Read,
             false => touch,
         },
-        word,
+        word: word.to_owned(),
         what,
         is_recursive,
         is_taken,
+        is_linked,
     };
+    let guesses = Guesses::at(&simple.folder, given, place);
+    let words = simple.names();
     let mut names: Vec<Named> = Vec::new();
-    for word in simple.names() {
-        let what = what_is_named(&word, folder.as_deref(), place);
-        if let Word::Unknown(text) = &word {
-            let perhaps = usual(text, folder.as_deref(), place).into_iter();
-            names.extend(perhaps.map(|target| name(text.clone(), NamedWhat::Perhaps(target))));
+    for word in &words {
+        let what = what_is_named(word, folder.as_deref(), place);
+        if matches!(what, NamedWhat::Unknown) {
+            let guessed = guesses.of(word).into_iter();
+            names.extend(guessed.map(|(word, what)| name(&word, what)));
         }
-        names.push(name(word_text(&word), what));
+        names.push(name(word.shown(), what));
     }
     let is_there = |named: &Named| matches!(&named.what, NamedWhat::Path(target) if place.disk.exists(&target.lexical));
     let starts_here =
         (is_recursive || is_taken && ruin::starts_here(simple)) && !names.iter().any(is_there);
-    if let (true, Some(folder)) = (starts_here, folder) {
-        names.push(name(
-            ".".to_owned(),
-            NamedWhat::Path(Target::of(".", &folder, place)),
-        ));
+    match (starts_here, folder) {
+        (false, _) => {}
+        (true, Some(folder)) => {
+            names.push(name(".", NamedWhat::Path(Target::of(".", &folder, place))))
+        }
+        (true, None) => {
+            let here = guesses.without(&words).into_iter();
+            names.extend(here.map(|here| name(".", NamedWhat::Perhaps(here))));
+        }
     }
     names.into_iter().map(Act::Name).collect()
+}
+
+/// What may be meant by the file of a redirection that is not known.
+pub(crate) fn redirected_to(
+    redirect: &Redirect,
+    touch: Touch,
+    given: &Given<'_>,
+    place: &Place<'_>,
+) -> Vec<Act> {
+    let guesses = Guesses::at(&redirect.folder, given, place);
+    only_named(guesses.of(&redirect.target), touch)
+}
+
+/// What may be read or written by way of a variable, whoever takes it from there.
+pub(crate) fn held(given: &Given<'_>, place: &Place<'_>) -> Vec<Act> {
+    let guesses = Guesses::at(&Folder::Start, given, place);
+    let held = given
+        .values
+        .iter()
+        .flat_map(|(_, value)| guesses.of_value(value));
+    only_named(held.collect(), Touch::Read)
+}
+
+fn only_named(guessed: Vec<(String, NamedWhat)>, touch: Touch) -> Vec<Act> {
+    let names = guessed.into_iter().map(|(word, what)| Named {
+        word,
+        touch,
+        what,
+        is_recursive: false,
+        is_taken: false,
+        is_linked: false,
+    });
+    names.map(Act::Name).collect()
 }
 
 /// Texts of an input that are looked at.
@@ -122,6 +168,7 @@ pub(crate) fn named_in(input: &Value, tool: &str, place: &Place<'_>) -> Option<V
             what: NamedWhat::Path(target),
             is_recursive: false,
             is_taken: false,
+            is_linked: false,
         })
     });
     Some(names.map(Act::Name).collect())
@@ -157,74 +204,5 @@ fn what_is_named(word: &Word, folder: Option<&Path>, place: &Place<'_>) -> Named
         (Word::Glob(text), _) if text.starts_with('/') => NamedWhat::Pattern(PathBuf::from("/")),
         (Word::Glob(_), Some(folder)) => NamedWhat::Pattern(folder.to_path_buf()),
         _ => NamedWhat::Unknown,
-    }
-}
-
-fn word_text(word: &Word) -> String {
-    match word {
-        Word::Literal(text) | Word::Glob(text) | Word::Unknown(text) => text.clone(),
-    }
-}
-
-/// Where a word with a variable usually leads: `$HOME/x` and `$PWD/x` by their names, `$D/x` into the home or here.
-fn usual(text: &str, folder: Option<&Path>, place: &Place<'_>) -> Vec<Target> {
-    let plain: String = text
-        .chars()
-        .filter(|letter| !matches!(letter, '"' | '\''))
-        .collect();
-    let Some(at) = plain.find('$') else {
-        return Vec::new();
-    };
-    let (variable, rest) = variable(&plain[at..]);
-    if rest.contains(['$', '`']) {
-        return Vec::new();
-    }
-    let home = place.home.map(Path::to_path_buf);
-    let here = folder.map(Path::to_path_buf);
-    let starts: Vec<PathBuf> = match variable {
-        "HOME" => home.into_iter().collect(),
-        "PWD" => here.into_iter().collect(),
-        _ if !rest.starts_with('/') => Vec::new(),
-        _ => home.into_iter().chain(here).collect(),
-    };
-    let below = rest.trim_start_matches('/');
-    let below = if below.is_empty() { "." } else { below };
-    starts
-        .iter()
-        .map(|start| Target::of(below, start, place))
-        .collect()
-}
-
-/// The name of the variable that a text begins with, and what follows it.
-fn variable(text: &str) -> (&str, &str) {
-    let text = text.strip_prefix('$').unwrap_or(text);
-    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    if let Some(inner) = text.strip_prefix('{') {
-        let end = inner.find('}').unwrap_or(inner.len());
-        let name = inner.find(|letter| !is_name(letter)).unwrap_or(inner.len());
-        return (
-            &inner[..name.min(end)],
-            inner.get(end + 1..).unwrap_or_default(),
-        );
-    }
-    let end = text.find(|letter| !is_name(letter)).unwrap_or(text.len());
-    text.split_at(end)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_variable_is_told_from_what_follows_it() {
-        for (text, expected) in [
-            ("$HOME/.ssh", ("HOME", "/.ssh")),
-            ("${HOME}/.ssh", ("HOME", "/.ssh")),
-            ("${HOME:?}/x", ("HOME", "/x")),
-            ("$D", ("D", "")),
-            ("${D", ("D", "")),
-        ] {
-            assert_eq!(variable(text), expected, "{text}");
-        }
     }
 }

@@ -43,6 +43,12 @@ pub(crate) fn starts_here(simple: &Simple) -> bool {
         .is_some_and(|program| matches!(name_of(program), "find" | "git"))
 }
 
+/// Whether it makes a link to what it names, which is another name for all in it.
+pub(crate) fn makes_links(simple: &Simple) -> bool {
+    let program = simple.words.first().and_then(Word::literal);
+    program.is_some_and(|program| matches!(name_of(program), "ln" | "gln"))
+}
+
 /// Whether it takes away whole folders, without it being known which.
 pub(crate) fn takes_the_unknown(simple: &Simple) -> bool {
     let words = literals(simple);

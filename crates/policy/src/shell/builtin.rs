@@ -4,7 +4,7 @@
 //! in a subscript. Invariant: a builtin that changes more than a folder leaves an obstacle for what follows.
 
 use super::scan::is_name;
-use super::{Word, vars};
+use super::{Word, vars, wrap};
 
 /// What a command changes.
 #[derive(Debug, Default)]
@@ -86,6 +86,16 @@ pub(super) fn effect(words: &[Word]) -> Effect {
         }
         _ => Effect::default(),
     }
+}
+
+/// The values that a command gives to variables, by their names.
+pub(super) fn values(words: &[Word]) -> Vec<(String, Word)> {
+    let sets = matches!(
+        words[0].literal(),
+        Some("export" | "declare" | "typeset" | "local" | "readonly")
+    );
+    let arguments = words[1..].iter().filter(|_| sets);
+    arguments.filter_map(wrap::assignment).collect()
 }
 
 /// Whether what is read is no file that is known by its name: a stream, or the output of a command.

@@ -23,6 +23,7 @@ mod reads_git;
 mod reads_list;
 mod scan;
 mod sed;
+mod state;
 #[cfg(test)]
 mod tests;
 mod textrun;
@@ -33,6 +34,7 @@ mod xrun;
 
 use std::sync::Arc;
 
+pub(crate) use names::names_in;
 pub use pattern::{CommandPattern, Side};
 
 /// A longer text is not read.
@@ -46,6 +48,8 @@ pub struct Reading {
     pub commands: Vec<Simple>,
     /// The files that are redirected.
     pub redirects: Vec<Redirect>,
+    /// What variables are set to somewhere in the text, by their names; a text that is read from has none.
+    pub values: Vec<(String, Word)>,
     /// Why a part of the text cannot be read, in sentences. Any of them: never allowed.
     pub unclear: Vec<String>,
 }
@@ -117,8 +121,8 @@ pub enum Folder {
     Start,
     /// The arguments of `cd`, joined: relative to the start, absolute, or beginning with `~`.
     Into(String),
-    /// It cannot be said.
-    Unknown,
+    /// It cannot be said. As far as the text tells, one of these, written as in `Into`; `.` is where the text starts.
+    Unknown(Vec<String>),
 }
 
 /// A file that is redirected. Copies of file descriptors are none; neither are `/dev/null`, `/dev/zero`, the standard

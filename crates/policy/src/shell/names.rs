@@ -17,26 +17,9 @@ impl Simple {
         }
         let mut is_ended = false;
         for word in &self.words[1..] {
-            if matches!(word, Word::Unknown(_)) {
-                names.push(word.clone());
-                continue;
-            }
-            let text = word.shown();
-            if text == "--" && !is_ended {
-                is_ended = true;
-                continue;
-            }
-            for part in parts(text, is_ended) {
-                let part = match word {
-                    Word::Glob(_) => glob_or_literal(part),
-                    _ => Word::Literal(part.to_owned()),
-                };
-                // A tilde that is not at the beginning of its word leads home in some forms only.
-                let is_home = part.shown() == "~" || part.shown().starts_with("~/");
-                match is_home && part.shown() != text {
-                    true => names.push(Word::Unknown(text.to_owned())),
-                    false => names.push(part),
-                }
+            match word.shown() == "--" && !is_ended {
+                true => is_ended = true,
+                false => names.take_apart(word, is_ended),
             }
         }
         names.list
@@ -85,6 +68,13 @@ impl Simple {
     }
 }
 
+/// The parts of one argument that may be paths.
+pub(crate) fn names_in(word: &Word) -> Vec<Word> {
+    let mut names = Names::default();
+    names.take_apart(word, false);
+    names.list
+}
+
 /// Names in order, each once.
 #[derive(Default)]
 struct Names {
@@ -96,6 +86,25 @@ impl Names {
     fn push(&mut self, word: Word) {
         if !word.shown().is_empty() && self.known.insert(word.clone()) {
             self.list.push(word);
+        }
+    }
+
+    fn take_apart(&mut self, word: &Word, is_ended: bool) {
+        if matches!(word, Word::Unknown(_)) {
+            return self.push(word.clone());
+        }
+        let text = word.shown();
+        for part in parts(text, is_ended) {
+            let part = match word {
+                Word::Glob(_) => glob_or_literal(part),
+                _ => Word::Literal(part.to_owned()),
+            };
+            // A tilde that is not at the beginning of its word leads home in some forms only.
+            let is_home = part.shown() == "~" || part.shown().starts_with("~/");
+            match is_home && part.shown() != text {
+                true => self.push(Word::Unknown(text.to_owned())),
+                false => self.push(part),
+            }
         }
     }
 }

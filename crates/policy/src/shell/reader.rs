@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use super::grammar::{Body, Entry, Link, List, Node, Placed, Redirected};
 use super::lex::{Inner, Piece};
+use super::state::{Around, State};
 use super::wrap::{self, Step};
 use super::{
-    Folder, Outer, Reading, Redirect, Simple, Word, builtin, folder, grammar, hide, lex, vars,
-    witness,
+    Folder, Outer, Reading, Redirect, Simple, Word, builtin, folder, grammar, hide, lex, witness,
 };
 
 /// So many texts may stand in one another: `sh -c` in `$(…)` in `eval`.
@@ -30,10 +30,13 @@ pub(super) fn read(text: &str) -> Reading {
             obstacle: None,
             hides: None,
         },
+        visited: vec![Folder::Start],
+        later: Vec::new(),
         depth: 0,
         bytes: 0,
     };
     reader.text(text, &Around::default());
+    reader.catch_up();
     let is_empty = reader.out.commands.is_empty() && reader.out.redirects.is_empty();
     if is_empty && reader.out.unclear.is_empty() {
         reader.unclear("it has no command");
@@ -41,57 +44,13 @@ pub(super) fn read(text: &str) -> Reading {
     reader.out
 }
 
-/// What flows from one command to the next.
-#[derive(Debug, Clone, PartialEq)]
-struct State {
-    folder: Folder,
-    /// Where a `cd` leads, if it succeeds.
-    moved: Option<Folder>,
-    obstacle: Option<String>,
-    hides: Option<String>,
-}
-
-impl State {
-    /// A variable has been set.
-    fn set(&mut self, name: &str, value: &Word) {
-        self.obstacle = self
-            .obstacle
-            .take()
-            .or_else(|| vars::obstacle_of(name, value));
-        self.hides = self.hides.take().or_else(|| vars::hides(name));
-    }
-}
-
-/// What a command stands in.
-#[derive(Debug, Clone, Default)]
-struct Around {
-    through: Vec<String>,
-    outer: Vec<Arc<Outer>>,
-    obstacle: Option<String>,
-    hides: Option<String>,
-    folder: Option<Folder>,
-}
-
-impl Around {
-    /// A variable is set for this command.
-    fn set(&mut self, name: &str, value: &Word) {
-        self.obstacle = self
-            .obstacle
-            .take()
-            .or_else(|| vars::obstacle_of(name, value));
-        self.hides = self.hides.take().or_else(|| vars::hides(name));
-    }
-
-    fn with(&self, label: impl Into<String>) -> Around {
-        let mut around = self.clone();
-        around.through.push(label.into());
-        around
-    }
-}
-
 struct Reader {
     out: Reading,
     state: State,
+    /// Every folder that the text moves to.
+    visited: Vec<Folder>,
+    /// The commands that may run in any of them.
+    later: Vec<usize>,
     depth: usize,
     bytes: usize,
 }
@@ -156,8 +115,38 @@ impl Reader {
 
     /// The folder is known only if nothing has moved it.
     fn settle(&mut self, before: &State) {
-        if self.state.moved.take().is_some() || self.state.folder != before.folder {
-            self.state.folder = Folder::Unknown;
+        let moved = self.state.moved.take();
+        if moved.is_none() && self.state.folder == before.folder {
+            return;
+        }
+        let mut now = folder::either(&before.folder, &self.state.folder);
+        if let Some(moved) = moved {
+            now = folder::either(&now, &moved);
+        }
+        if matches!(&now, Folder::Unknown(list) if list.len() > folder::MOST) {
+            self.unclear("it changes its folder too often");
+        }
+        self.state.folder = now;
+    }
+
+    /// What runs later runs where the text has gone by then.
+    fn catch_up(&mut self) {
+        for at in std::mem::take(&mut self.later) {
+            let command = &mut self.out.commands[at];
+            for folder in &self.visited {
+                command.folder = folder::either(&command.folder, folder);
+            }
+        }
+    }
+
+    /// A variable is given a value somewhere.
+    fn holds(&mut self, name: &str, value: &Word) {
+        if self.out.values.len() >= MOST_COMMANDS {
+            return self.unclear("it sets too many variables");
+        }
+        let value = (name.to_owned(), value.clone());
+        if !value.1.shown().is_empty() && !self.out.values.contains(&value) {
+            self.out.values.push(value);
         }
     }
 
@@ -209,6 +198,9 @@ impl Reader {
                 self.pieces(words, around);
                 if let Some(name) = sets {
                     self.state.set(name, &Word::Unknown(String::new()));
+                    for piece in words {
+                        self.holds(name, &piece.word);
+                    }
                 }
                 self.branches(text, lists, &before, around);
                 self.come_round(from, &before);
@@ -218,8 +210,10 @@ impl Reader {
                 self.state
                     .obstacle
                     .get_or_insert(format!("`{name}` is defined anew before it"));
-                self.state.folder = Folder::Unknown;
-                self.node(text, body, &around.with("a function"));
+                self.state.folder = folder::somewhere(&before.folder);
+                let mut inside = around.with("a function");
+                inside.is_later = true;
+                self.node(text, body, &inside);
                 self.state.folder = before.folder;
             }
         }
@@ -235,9 +229,10 @@ impl Reader {
     /// What a loop has changed holds for its next round.
     fn come_round(&mut self, from: (usize, usize), before: &State) {
         let is_moved = self.state.folder != before.folder;
+        let end = &self.state.folder;
         for command in &mut self.out.commands[from.0..] {
             if is_moved {
-                command.folder = Folder::Unknown;
+                command.folder = folder::again(&command.folder, end);
             }
             if command.obstacle.is_none() {
                 command.obstacle.clone_from(&self.state.obstacle);
@@ -247,7 +242,7 @@ impl Reader {
             }
         }
         for redirect in self.out.redirects[from.1..].iter_mut().filter(|_| is_moved) {
-            redirect.folder = Folder::Unknown;
+            redirect.folder = folder::again(&redirect.folder, end);
         }
     }
 
@@ -275,6 +270,9 @@ impl Reader {
                         t.trim_end_matches('-').chars().all(|c| c.is_ascii_digit())
                     })
             };
+            if redirect.operator == "<<<" {
+                self.holds("", target);
+            }
             let is_text = redirect.operator.starts_with("<<") || is_process(&redirect.target);
             if is_text || is_copy(">&") || is_copy("<&") || literal.is_some_and(is_stream) {
                 continue;
@@ -312,6 +310,7 @@ impl Reader {
         let mut around = around.clone();
         let outside = around.obstacle.clone();
         for assign in assigns.iter().filter_map(|piece| piece.assign.as_ref()) {
+            self.holds(&assign.name, &assign.value);
             match words.is_empty() {
                 true => self.state.set(&assign.name, &assign.value),
                 false => around.set(&assign.name, &assign.value),
@@ -346,6 +345,7 @@ impl Reader {
                     self.put_on(&mut around, words, inner.named, inner.label);
                     around.obstacle = around.obstacle.or(inner.obstacle);
                     for (name, value) in &inner.assigns {
+                        self.holds(name, value);
                         around.set(name, value);
                     }
                     if let Some(change) = inner.folder {
@@ -361,7 +361,8 @@ impl Reader {
                     }
                     around.obstacle = around.obstacle.or(inner.obstacle);
                     if inner.is_later {
-                        around.folder = Some(Folder::Unknown);
+                        around.folder = Some(folder::somewhere(&self.state.folder));
+                        around.is_later = true;
                     }
                     return match inner.is_apart {
                         true => self.apart(|reader| reader.text(&inner.text, &around)),
@@ -373,7 +374,9 @@ impl Reader {
                         let mut around = around.clone();
                         self.put_on(&mut around, words.clone(), inner.named, inner.label);
                         around.obstacle = around.obstacle.or(inner.obstacle);
-                        around.folder = inner.folder.map(|_| Folder::Unknown).or(around.folder);
+                        if inner.folder.is_some() {
+                            around.folder = Some(folder::somewhere(&self.folder(&around)));
+                        }
                         self.depth += 1;
                         match self.depth < MOST_DEPTH {
                             true => self.command(inner.words, text, around),
@@ -432,6 +435,12 @@ impl Reader {
             .obstacle
             .clone()
             .or_else(|| self.state.obstacle.clone());
+        for (name, value) in builtin::values(&words) {
+            self.holds(&name, &value);
+        }
+        if around.is_later {
+            self.later.push(self.out.commands.len());
+        }
         self.out.commands.push(Simple {
             folder: folder::of(&words, &base),
             text: text.to_owned(),
@@ -442,7 +451,19 @@ impl Reader {
             words,
         });
         if let Some(change) = effect.moves {
-            self.state.moved = Some(folder::join(&base, &change));
+            let mut moved = folder::join(&base, &change);
+            if change.literal().is_none() {
+                // `cd -` and `popd` go back.
+                let mut others = self.visited.clone();
+                let words = self.out.commands.last().map(|command| &command.words[..]);
+                let words = words.unwrap_or_default();
+                others.extend(folder::by_values(&base, words, &self.out.values));
+                for other in &others {
+                    moved = folder::either(&moved, other);
+                }
+            }
+            self.visited.push(moved.clone());
+            self.state.moved = Some(moved);
         }
         if let Some(why) = effect.obstacle_after {
             self.state.obstacle.get_or_insert(why);

@@ -65,22 +65,40 @@ impl<'a> Closed<'a> {
     /// Why this folder may not be touched by rule as a whole, with all in it: itself, or something protected that is there.
     /// What is protected at any depth is looked for right in the folder only.
     pub fn why_below(&self, folder: &Target, touch: Touch) -> Option<String> {
-        let place = self.place;
         self.why(folder, touch).or_else(|| {
             let real = folder.real.as_deref()?;
-            let above = Names::of(real);
-            let named = fixed(touch, place).chain(own(place).map(|path| (path, OWN)));
-            let (path, why) = named.chain(right_in(real, touch)).find(|(path, _)| {
-                let real_path = place.disk.real(path).unwrap_or_else(|| path.clone());
-                let is_below = |path: &Path| Names::of(path).loosely_below(&above).is_some();
-                (is_below(path) || is_below(&real_path)) && place.disk.exists(path)
-            })?;
-            Some(format!(
-                "in `{}` is `{}`, which {why}",
-                folder.shown,
-                shown(&path, place)
-            ))
+            let named = fixed(touch, self.place).chain(right_in(real, touch));
+            self.found_below(folder, named.map(|(path, row)| (path, row.why)))
         })
+    }
+
+    /// Why no rule may give this folder a second name. By that name, only what is protected at any depth would be known.
+    pub fn why_through(&self, folder: &Target) -> Option<String> {
+        let touches = [Touch::Read, Touch::Write].into_iter();
+        let named = touches.flat_map(|touch| fixed(touch, self.place));
+        let named = named.filter(|(_, row)| row.start != Start::Anywhere);
+        self.found_below(folder, named.map(|(path, row)| (path, row.why)))
+    }
+
+    /// The first of these, or of our own folders, that is there and lies in the folder.
+    fn found_below(
+        &self,
+        folder: &Target,
+        named: impl Iterator<Item = (PathBuf, &'static str)>,
+    ) -> Option<String> {
+        let place = self.place;
+        let above = Names::of(folder.real.as_deref()?);
+        let mut named = named.chain(own(place).map(|path| (path, OWN)));
+        let (path, why) = named.find(|(path, _)| {
+            let real_path = place.disk.real(path).unwrap_or_else(|| path.clone());
+            let is_below = |path: &Path| Names::of(path).loosely_below(&above).is_some();
+            (is_below(path) || is_below(&real_path)) && place.disk.exists(path)
+        })?;
+        Some(format!(
+            "in `{}` is `{}`, which {why}",
+            folder.shown,
+            shown(&path, place)
+        ))
     }
 
     fn by_path(&self, path: &Path, touch: Touch) -> Option<&'static str> {
@@ -124,7 +142,7 @@ fn both<'a>(
 fn fixed<'a>(
     touch: Touch,
     place: &'a Place<'_>,
-) -> impl Iterator<Item = (PathBuf, &'static str)> + 'a {
+) -> impl Iterator<Item = (PathBuf, &'static Row)> + 'a {
     let rows = ROWS
         .iter()
         .filter(move |row| row.is_about(touch) && !row.names.contains('*'));
@@ -135,15 +153,15 @@ fn fixed<'a>(
             Start::Root => [Some(Path::new("/")), None],
         };
         let starts = starts.into_iter().flatten();
-        starts.map(|start| (start.join(row.names), row.why))
+        starts.map(move |start| (start.join(row.names), row))
     })
 }
 
 /// What is protected at any depth, right in this folder.
-fn right_in(folder: &Path, touch: Touch) -> impl Iterator<Item = (PathBuf, &'static str)> {
+fn right_in(folder: &Path, touch: Touch) -> impl Iterator<Item = (PathBuf, &'static Row)> {
     ROWS.iter()
         .filter(move |row| row.is_about(touch) && row.start == Start::Anywhere)
-        .map(|row| (folder.join(row.names), row.why))
+        .map(|row| (folder.join(row.names), row))
 }
 
 impl Row {

@@ -44,3 +44,8 @@ fn last(text: &str) -> Simple {
 fn into(folder: &str) -> Folder {
     Folder::Into(folder.to_owned())
 }
+
+/// It cannot be said which of these.
+fn among(folders: &[&str]) -> Folder {
+    Folder::Unknown(folders.iter().map(|folder| (*folder).to_owned()).collect())
+}
