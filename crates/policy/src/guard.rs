@@ -20,6 +20,11 @@ pub(crate) fn guarded(act: &Act, place: &Place<'_>, closed: &Closed<'_>) -> Opti
             let of_system = (*touch == Touch::Write).then(|| system(target)).flatten();
             no_rule(closed.why(target, *touch)).or(of_system)
         }
+        // Who sees the contents of a whole folder reads all in it.
+        Act::Search {
+            folder,
+            shows_contents: true,
+        } => no_rule(closed.why_below(folder, Touch::Read)),
         Act::Search { folder, .. } => no_rule(closed.why(folder, Touch::Read)),
         Act::Run(simple) if ruin::takes_the_unknown(simple) => {
             Some(format!("{LOST}what it takes is not known before it runs."))
