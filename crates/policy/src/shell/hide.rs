@@ -4,7 +4,7 @@
 //! with an option that runs something. Invariant: a rule that denies may be meant by any of them, so they are asked about.
 
 use super::wrap::base;
-use super::{Word, reads_git, sed};
+use super::{Word, hide_git, sed};
 
 /// Whatever they are given, they run it somewhere.
 const RUNNERS: [&str; 75] = [
@@ -248,7 +248,7 @@ pub(super) fn why(words: &[Word]) -> Option<String> {
     match name {
         "awk" | "gawk" | "mawk" | "nawk" => awk(arguments),
         "sed" | "gsed" => sed::runs(arguments),
-        "git" => git(arguments),
+        "git" => hide_git::why(arguments),
         "psql" | "mysql" | "sqlite3" | "mariadb" | "duckdb" => database(name, arguments),
         _ => interpreter(name, arguments),
     }
@@ -264,7 +264,7 @@ pub(super) fn is_by_the_way(words: &[Word]) -> bool {
     match name {
         "awk" | "gawk" | "mawk" | "nawk" => awk(arguments).is_some() && !compares_only(arguments),
         "sed" | "gsed" => sed::runs(arguments).is_some(),
-        "git" => git(arguments).is_some(),
+        "git" => hide_git::why(arguments).is_some(),
         "psql" | "mysql" | "sqlite3" | "mariadb" | "duckdb" => database(name, arguments).is_some(),
         "tar" | "gtar" | "bsdtar" if old_tar(arguments) => true,
         _ => OPTIONS
@@ -384,79 +384,6 @@ fn awk(arguments: &[Word]) -> Option<String> {
         }
     }
     risk()
-}
-
-fn git(arguments: &[Word]) -> Option<String> {
-    let risk = || Some("`git` is told what to run by an option".to_owned());
-    let options = [
-        "-c",
-        "--config-env",
-        "--exec-path",
-        "--ext-diff",
-        "--upload-pack",
-        "--receive-pack",
-        "--exec",
-        "-x",
-        "-O",
-        "--open-files-in-pager",
-        "--extcmd",
-        "--tool",
-        "--template",
-    ];
-    let global = |word: &&Word| word.shown().starts_with('-') || word.literal().is_none();
-    if arguments
-        .iter()
-        .take_while(global)
-        .any(|word| word.literal().is_none())
-    {
-        return Some("a word of `git` is known only when it runs".to_owned());
-    }
-    let texts: Vec<&str> = arguments.iter().map(Word::shown).collect();
-    let runs_text = texts.windows(2).any(|pair| {
-        matches!(
-            pair,
-            ["bisect", "run"] | ["submodule", "foreach"] | ["hook", "run"]
-        )
-    });
-    let tools = ["filter-branch", "difftool", "mergetool", "for-each-repo"];
-    let is_option = |text: &&str| {
-        let name = text.split('=').next().unwrap_or(text);
-        options.iter().any(|option| match option.starts_with("--") {
-            true => name.len() > 2 && (option.starts_with(name) || name.starts_with(option)),
-            false => *text == *option,
-        })
-    };
-    let counts = |text: &&str| !matches!(*text, "-c" | "-x" | "-O") || is_global(&texts, text);
-    let has_option = texts.iter().any(|text| counts(text) && is_option(text))
-        || texts.contains(&"rebase") && texts.contains(&"-x")
-        || texts.contains(&"grep") && texts.iter().any(|text| text.starts_with("-O"));
-    // What is set may be run by the next `git`; an address may be a command.
-    let is_config = |text: &&&str| !text.starts_with('-');
-    let sets = texts.iter().find(is_config) == Some(&"config") && !reads_git::only_reads(arguments);
-    let is_command = texts.iter().any(|text| text.contains("ext::"));
-    let is_tool = tools.iter().any(|tool| texts.contains(tool));
-    match runs_text || has_option || sets || is_command || is_tool {
-        true => risk(),
-        false => None,
-    }
-}
-
-/// Whether a word stands before the subcommand.
-fn is_global(texts: &[&str], wanted: &str) -> bool {
-    let mut rest = texts.iter();
-    while let Some(text) = rest.next() {
-        if *text == wanted {
-            return true;
-        }
-        match *text {
-            "-C" | "--git-dir" | "--work-tree" | "--namespace" => {
-                rest.next();
-            }
-            _ if text.starts_with('-') => {}
-            _ => return false,
-        }
-    }
-    false
 }
 
 fn database(name: &str, arguments: &[Word]) -> Option<String> {

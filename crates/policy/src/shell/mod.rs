@@ -14,6 +14,7 @@ mod expand;
 mod folder;
 mod grammar;
 mod hide;
+mod hide_git;
 mod lex;
 mod names;
 mod pattern;
