@@ -3,6 +3,7 @@
 //! Owns the runners that are not looked through: interpreters with inline code or fed by a pipe, remote shells, programs
 //! with an option that runs something. Invariant: a rule that denies may be meant by any of them, so they are asked about.
 
+use super::reads::cannot_be_option;
 use super::wrap::base;
 use super::{Word, hide_git, sed};
 
@@ -237,11 +238,8 @@ pub(super) fn why(words: &[Word]) -> Option<String> {
     }) {
         return runs();
     }
-    let is_tar = matches!(name, "tar" | "gtar" | "bsdtar");
-    let known = if is_tar { "tar" } else { name };
-    let row = OPTIONS.iter().find(|(tool, _)| *tool == known);
-    if row.is_some_and(|(_, options)| has_option(arguments, options))
-        || is_tar && old_tar(arguments)
+    if options_of(name).is_some_and(|options| has_option(arguments, options))
+        || is_tar(name) && old_tar(arguments)
     {
         return Some(format!("`{name}` has an option that runs something"));
     }
@@ -265,11 +263,11 @@ pub(super) fn is_by_the_way(words: &[Word]) -> bool {
         "awk" | "gawk" | "mawk" | "nawk" => awk(arguments).is_some() && !compares_only(arguments),
         "sed" | "gsed" => sed::runs(arguments).is_some(),
         "git" => hide_git::why(arguments).is_some(),
-        "psql" | "mysql" | "sqlite3" | "mariadb" | "duckdb" => database(name, arguments).is_some(),
-        "tar" | "gtar" | "bsdtar" if old_tar(arguments) => true,
-        _ => OPTIONS
-            .iter()
-            .any(|(tool, options)| *tool == name && has_option(arguments, options)),
+        "psql" | "mysql" | "sqlite3" | "mariadb" | "duckdb" => {
+            database(name, arguments).is_some()
+        }
+        name if is_tar(name) && old_tar(arguments) => true,
+        _ => options_of(name).is_some_and(|options| has_option(arguments, options)),
     }
 }
 
@@ -284,6 +282,17 @@ fn compares_only(arguments: &[Word]) -> bool {
         })
         .collect();
     calm.is_some_and(|calm| awk(&calm).is_none())
+}
+
+fn is_tar(name: &str) -> bool {
+    matches!(name, "tar" | "gtar" | "bsdtar")
+}
+
+/// The options of a program that run something.
+fn options_of(name: &str) -> Option<&'static [&'static str]> {
+    let known = if is_tar(name) { "tar" } else { name };
+    let row = OPTIONS.iter().find(|(tool, _)| *tool == known);
+    row.map(|(_, options)| *options)
 }
 
 /// Whether an option is there, also in a group of letters or by a beginning of its long name, or a word may be one.
@@ -301,7 +310,7 @@ fn has_option(arguments: &[Word], options: &[&str]) -> bool {
                 }
                 None => text.starts_with(option),
             });
-        is_option || (matches!(word, Word::Unknown(_)) && text.starts_with(['$', '`']))
+        is_option || !cannot_be_option(word)
     })
 }
 

@@ -154,5 +154,26 @@ fn is_path(words: &[Word], at: usize) -> bool {
     let begins_as_path = !words[at]
         .shown()
         .starts_with(['-', '$', '`', '<', '{', '(', '!']);
-    follows_test || begins_as_path
+    is_one_word(&words[at]) && (follows_test || begins_as_path)
+}
+
+/// Whether the shell makes one word of it at most: what is expanded is quoted. More than one may be an action with its
+/// command, wherever they stand.
+fn is_one_word(word: &Word) -> bool {
+    let Word::Unknown(text) = word else {
+        return true;
+    };
+    let mut is_quoted = false;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => {
+                letters.next();
+            }
+            '"' => is_quoted = !is_quoted,
+            '$' | '`' if !is_quoted => return false,
+            _ => {}
+        }
+    }
+    !text.contains('@')
 }
