@@ -4,8 +4,8 @@
 //! with an option that runs something. Invariant: a rule that denies may be meant by any of them, so they are asked about.
 
 use super::reads::cannot_be_option;
-use super::wrap::base;
-use super::{Word, hide_git, sed};
+use super::wrap::{base, stem};
+use super::{Word, hide_git, hide_sql, sed};
 
 /// Whatever they are given, they run it somewhere.
 const RUNNERS: [&str; 75] = [
@@ -247,7 +247,7 @@ pub(super) fn why(words: &[Word]) -> Option<String> {
         "awk" | "gawk" | "mawk" | "nawk" => awk(arguments),
         "sed" | "gsed" => sed::runs(arguments),
         "git" => hide_git::why(arguments),
-        "psql" | "mysql" | "sqlite3" | "mariadb" | "duckdb" => database(name, arguments),
+        "psql" | "mysql" | "sqlite3" | "mariadb" | "duckdb" => hide_sql::why(name, arguments),
         _ => interpreter(name, arguments),
     }
 }
@@ -264,7 +264,7 @@ pub(super) fn is_by_the_way(words: &[Word]) -> bool {
         "sed" | "gsed" => sed::runs(arguments).is_some(),
         "git" => hide_git::why(arguments).is_some(),
         "psql" | "mysql" | "sqlite3" | "mariadb" | "duckdb" => {
-            database(name, arguments).is_some()
+            hide_sql::why(name, arguments).is_some()
         }
         name if is_tar(name) && old_tar(arguments) => true,
         _ => options_of(name).is_some_and(|options| has_option(arguments, options)),
@@ -322,7 +322,7 @@ fn old_tar(arguments: &[Word]) -> bool {
 }
 
 fn interpreter(name: &str, arguments: &[Word]) -> Option<String> {
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let stem = stem(name);
     let (_, letters, long) = INTERPRETERS.iter().find(|(tool, ..)| *tool == stem)?;
     let inline = || Some(format!("`{name}` runs code that it is given"));
     let mut is_asked = false;
@@ -393,15 +393,4 @@ fn awk(arguments: &[Word]) -> Option<String> {
         }
     }
     risk()
-}
-
-fn database(name: &str, arguments: &[Word]) -> Option<String> {
-    let is_shell = arguments.iter().any(|word| {
-        let text = word.shown();
-        text.contains("\\!")
-            || text.contains(".shell")
-            || text.contains(".system")
-            || text.contains("system ")
-    });
-    is_shell.then(|| format!("`{name}` may run a command"))
 }

@@ -3,7 +3,7 @@
 //! Owns where the text stands among their words, and whether the shell that runs it reads it as bash does.
 
 use super::Word;
-use super::wrap::{InnerText, Step, lost, through};
+use super::wrap::{InnerText, Step, base, lost, stem, through};
 
 /// `sh -c text`, `bash -euo pipefail -c text`.
 pub(super) fn shell(name: &str, words: &[Word]) -> Step {
@@ -67,11 +67,33 @@ pub(super) fn shell(name: &str, words: &[Word]) -> Step {
     }
 }
 
+/// `su user -c text`. The last text counts and another shell may read it, so nothing else may stand there than is known.
 pub(super) fn su(words: &[Word]) -> Step {
-    let at = words
-        .iter()
-        .position(|word| matches!(word.literal(), Some("-c" | "--command" | "-lc")));
-    match at.and_then(|at| words.get(at + 1)).and_then(Word::literal) {
+    let mut text = None;
+    let mut rest = words[1..].iter();
+    while let Some(word) = rest.next() {
+        let Some(option) = word.literal() else {
+            return lost("su");
+        };
+        match option {
+            "-c" | "--command" | "-lc" if text.is_none() => {
+                text = rest.next().and_then(Word::literal);
+                if text.is_none() {
+                    return lost("su");
+                }
+            }
+            "-" | "-l" | "--login" | "-m" | "-p" | "--preserve-environment" => {}
+            "-s" | "--shell" => {
+                let shell = rest.next().and_then(Word::literal).map(base);
+                if !matches!(shell, Some("sh" | "bash" | "dash" | "zsh")) {
+                    return lost("su");
+                }
+            }
+            _ if option.starts_with('-') => return lost("su"),
+            _ => {}
+        }
+    }
+    match text {
         Some(text) => Step::Text(InnerText {
             label: "su -c".to_owned(),
             text: text.to_owned(),
@@ -124,7 +146,7 @@ pub(super) fn trap(words: &[Word]) -> Step {
 
 /// Shells that know less than bash.
 fn is_plain_shell(name: &str) -> bool {
-    matches!(name, "sh" | "dash" | "ash")
+    matches!(stem(name), "sh" | "dash" | "ash" | "hush" | "posh" | "yash")
 }
 
 /// What these shells read otherwise: `[[ a || b ]]` runs `b`, `a &> b c` runs `c`.

@@ -138,6 +138,26 @@ pub(super) fn base(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
+/// A name without its version or build: `ksh93`, `bash-static` and `perl5.36-x86_64-linux-gnu` are what they are called after.
+pub(super) fn stem(name: &str) -> &str {
+    let end = name.find(|c: char| !c.is_ascii_alphabetic());
+    let (stem, rest) = name.split_at(end.unwrap_or(name.len()));
+    let is_version = rest
+        .trim_start_matches('-')
+        .starts_with(|c: char| c.is_ascii_digit())
+        && !rest.ends_with("-config");
+    match is_version || rest == "-static" {
+        true => stem,
+        false => name,
+    }
+}
+
+/// Shells that take a text and read it as bash does, or nearly.
+const SHELLS: [&str; 18] = [
+    "ash", "bash", "brush", "dash", "hush", "ksh", "lksh", "loksh", "mksh", "oksh", "osh", "pdksh",
+    "posh", "rbash", "rksh", "sh", "yash", "zsh",
+];
+
 /// What a command is.
 pub(super) fn step(words: &[Word]) -> Step {
     let Some(name) = words.first().and_then(Word::literal) else {
@@ -151,9 +171,7 @@ pub(super) fn step(words: &[Word]) -> Step {
         "sudo" | "doas" => as_user(base(name), words),
         "xargs" | "gxargs" => xrun::xargs(words),
         "find" | "gfind" => xrun::find(words),
-        "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "mksh" | "rbash" => {
-            textrun::shell(base(name), words)
-        }
+        name if SHELLS.contains(&stem(name)) => textrun::shell(name, words),
         "su" => textrun::su(words),
         "eval" => textrun::eval(words),
         "trap" => textrun::trap(words),
