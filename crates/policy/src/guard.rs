@@ -73,7 +73,10 @@ fn name(named: &Named, place: &Place<'_>, closed: &Closed<'_>) -> Option<String>
                 };
                 no_rule(closed.why_below(target, touch))
             };
-            let through = || no_rule(closed.why_through(target)).filter(|_| named.is_linked);
+            let through = || match named.is_linked {
+                true => no_rule(closed.why_through(target)),
+                false => None,
+            };
             lost.or_else(|| no_rule(closed.why(target, named.touch)))
                 .or_else(whole)
                 .or_else(through)
