@@ -174,10 +174,10 @@ describe('banners', () => {
     await lost.getByRole('button', { name: 'Try now' }).click();
     await tried;
     await stage.start();
-    await page.getByRole('status').filter({ hasText: 'Back.' }).waitFor({ timeout: 30_000 });
+    await page.getByRole('status').filter({ hasText: 'Reconnected.' }).waitFor({ timeout: 30_000 });
     await link(page, 'Live').waitFor();
     // It goes by itself.
-    await page.getByRole('status').filter({ hasText: 'Back.' }).waitFor({ state: 'detached', timeout: 15_000 });
+    await page.getByRole('status').filter({ hasText: 'Reconnected.' }).waitFor({ state: 'detached', timeout: 15_000 });
     await done();
   }, 90_000);
 

@@ -242,7 +242,7 @@ describe('a long conversation', () => {
     // None may be passed over, however fast one scrolls and however the pages above come.
     const { rounds, drawn } = await scroll(page, 'up', 'article:has(.turn)');
     expect(Array.from({ length: 400 }, (_, at) => at + 1).filter((n) => !rounds.includes(n))).toEqual([]);
-    await page.getByText('The agent began in').waitFor();
+    await page.getByText(/^Started in /).waitFor();
     expect(drawn).toBeLessThan(80);
     // A message that comes while one reads above moves nothing.
     const before = await look();

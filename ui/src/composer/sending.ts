@@ -3,6 +3,17 @@ import type { Session } from '../api/types';
 
 export type Way = 'send' | 'queue' | 'when-back' | 'resume' | 'none';
 
+/** A press of a key, as far as it matters to what Enter does. */
+export interface Press { key: string; shiftKey: boolean; altKey: boolean; ctrlKey: boolean; metaKey: boolean }
+
+/** Whether this key sends. Ctrl+Enter and ⌘+Enter always do; Enter alone by the setting, but never on an on-screen keyboard, which
+    has no other way to break a line. */
+export function sends(press: Press, entersSend: boolean, isTouch: boolean): boolean {
+  if (press.key !== 'Enter' || press.shiftKey) return false;
+  if (press.ctrlKey || press.metaKey) return true;
+  return entersSend && !isTouch && !press.altKey;
+}
+
 export interface Doing { way: Way; label: string; hint: string; canInterrupt: boolean; why?: string }
 
 export function doing(session: Session | undefined, isAway: boolean, mayAll: boolean): Doing {

@@ -19,6 +19,8 @@ export interface Whole {
 export class FeedView {
   readonly session: string;
   readonly folds = new SvelteMap<string, boolean>();
+  /** Entries that say a plan again: they come folded. */
+  repeats = $state.raw<ReadonlySet<string>>(new Set());
   whole = $state.raw<Whole | null>(null);
   /** The entry that was asked for by its address. */
   marked = $state<string | null>(null);

@@ -5,7 +5,7 @@ import { age, counted, many, money, span, waiting } from '../kit/ages';
 import { pieces } from '../pages/excerpt';
 import { gistOf, waitsFor, within } from './gist';
 import { rank, score } from './rank';
-import { meanwhile, titleOf } from './words';
+import { backWords, meanwhile, titleOf } from './words';
 
 const asked = (kind: Approval['kind'], tool: string, input: unknown) => ({ kind, tool, input, reason: '' }) as unknown as Approval;
 
@@ -40,8 +40,12 @@ describe('the title of the tab', () => {
 });
 
 describe('what happened meanwhile', () => {
+  it('a_reconnected_page_says_how_many_questions_are_new', () => {
+    expect([backWords(0), backWords(1), backWords(3)]).toEqual(['Reconnected.', 'Reconnected. 1 new question.', 'Reconnected. 3 new questions.']);
+  });
+
   it('is said only where something did', () => {
-    expect(meanwhile({ ended: 2, byRule: 14, opened: 1 })).toBe('2 sessions ended, 14 acts by rule, 1 question opened.');
+    expect(meanwhile({ ended: 2, byRule: 14, opened: 1 })).toBe('2 sessions ended, 14 calls by rule, 1 question opened.');
     expect(meanwhile({ ended: 0, byRule: 0, opened: 0 })).toBe('');
   });
 });

@@ -7,17 +7,22 @@ export function titleOf(open: number, name?: string): string {
   return open > 0 ? `(${open}) ${title}` : title;
 }
 
+/** `Reconnected. 1 new question.` */
+export function backWords(questions: number): string {
+  return questions > 0 ? `Reconnected. ${counted(questions, 'new question')}.` : 'Reconnected.';
+}
+
 export interface Meanwhile {
   ended: number;
   byRule: number;
   opened: number;
 }
 
-/** `2 sessions ended, 14 acts by rule, 3 questions opened.` — nothing where nothing happened. */
+/** `2 sessions ended, 14 calls by rule, 3 questions opened.`; nothing where nothing happened. */
 export function meanwhile(what: Meanwhile): string {
   const parts = [
     what.ended > 0 ? `${counted(what.ended, 'session')} ended` : '',
-    what.byRule > 0 ? `${counted(what.byRule, 'act')} by rule` : '',
+    what.byRule > 0 ? `${counted(what.byRule, 'call')} by rule` : '',
     what.opened > 0 ? `${counted(what.opened, 'question')} opened` : '',
   ].filter(Boolean);
   return parts.length > 0 ? `${parts.join(', ')}.` : '';

@@ -9,9 +9,8 @@ class Connection {
   lastSign = $state.raw(Date.now());
   /** Since when it is lost. */
   lostSince = $state<number | null>(null);
-  /** Just came back: what arrived meanwhile, until the banner has faded. */
-  back = $state<{ at: number; events: number } | null>(null);
-  #missed = 0;
+  /** Just came back, until the banner has faded. */
+  back = $state<{ at: number } | null>(null);
 
   get isLive(): boolean {
     return this.link === 'live';
@@ -31,21 +30,13 @@ class Connection {
   up(): void {
     this.link = 'live';
     this.heard();
-    if (this.lostSince !== null) {
-      this.#missed = 0;
-      this.back = { at: Date.now(), events: 0 };
-    }
+    if (this.lostSince !== null) this.back = { at: Date.now() };
     this.lostSince = null;
   }
 
   down(): void {
     if (this.link === 'live' || this.link === 'connecting') this.link = 'lost';
     this.lostSince ??= this.lastSign;
-  }
-
-  /** One event of the time that was missed. */
-  caughtUp(): void {
-    if (this.back) this.back = { at: this.back.at, events: ++this.#missed };
   }
 }
 

@@ -105,7 +105,6 @@ function happened(told: Told): void {
   } catch {
     return;
   }
-  if (hasHistory && connection.back && data.event !== 'caught-up') connection.caughtUp();
   switch (data.event) {
     case 'caught-up':
       if (!hasHistory) void everything.renew(ALL);

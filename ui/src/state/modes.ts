@@ -19,6 +19,9 @@ export const MODES: ModeWords[] = [
   { name: 'auto', label: 'Let Claude judge', hint: 'Decides by itself.', why: 'Not offered: every call is decided by a rule or a person.' },
 ];
 
+/** Those that can be chosen: one that is not available is not shown. */
+export const OFFERED: ModeWords[] = MODES.filter((one) => one.why === undefined);
+
 export const modeLabel = (name: ModeName): string => MODES.find((one) => one.name === name)?.label ?? name;
 
 /** `Hands-off until 16:30`, once the time is known. */

@@ -1,4 +1,4 @@
-// What this browser remembers: scheme, widths, keys, notifications. Kept in local storage; a value that cannot be read is the default.
+// What this browser remembers: theme, sending, widths, keys, notifications. Kept in local storage; a value that cannot be read is the default.
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -13,6 +13,8 @@ export interface Prefs {
   /** Keys of one's own, by the default key. */
   keys: Record<string, string>;
   notify: boolean;
+  /** Enter sends a message, and Shift+Enter breaks the line; else Enter breaks it. */
+  entersSend: boolean;
   /** When this browser last looked, in milliseconds: for what happened meanwhile. */
   lastSeen: number;
   hasSkippedTour: boolean;
@@ -30,6 +32,7 @@ export const DEFAULTS: Prefs = {
   panel: 'overview',
   keys: {},
   notify: false,
+  entersSend: true,
   lastSeen: 0,
   hasSkippedTour: false,
 };

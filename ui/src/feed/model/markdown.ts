@@ -22,10 +22,10 @@ export type Block =
 
 const OPTIONS = { gfm: true, breaks: false };
 
-/** The whole text as blocks. */
-export function blocksOf(text: string): Block[] {
+/** The whole text as blocks. With `breaks` a line ends where it was ended, as people mean it. */
+export function blocksOf(text: string, breaks = false): Block[] {
   try {
-    return new Lexer(OPTIONS).lex(text).flatMap(blockOf);
+    return new Lexer({ ...OPTIONS, breaks }).lex(text).flatMap(blockOf);
   } catch {
     return text ? [{ is: 'raw', text }] : [];
   }

@@ -35,6 +35,13 @@ describe('rows of a feed', () => {
     expect(rows.map((row) => row.is)).toEqual(['entry', 'entry', 'entry', 'entry']);
   });
 
+  it('a_read_that_a_person_allowed_keeps_its_own_line', () => {
+    const standing = { state: 'settled', outcome: 'ran' };
+    const by = (who: string) => ({ approval: { request_id: 'r', standing, answer: { verdict: 'allow', by: who, at: 1, waited: 1 } } }) as unknown as Partial<Tool>;
+    const rows = rowsOf([tool('Read', { file_path: 'a' }, by('rule')), tool('Read', { file_path: 'b' }, by('rule')), tool('Read', { file_path: 'c' }, by('me'))]);
+    expect(rows.map((row) => row.is)).toEqual(['reads', 'entry']);
+  });
+
   it('nests what sub-agents do, and joins those of one message', () => {
     const one = tool('Task', { description: 'one' }, { message: 'm' });
     const two = tool('Task', { description: 'two' }, { message: 'm' });

@@ -42,6 +42,9 @@ function isRead(entry: Entry): boolean {
   const tool = entry.body.is;
   if (tool.state === 'failed' || tool.state === 'refused' || tool.state === 'asking') return false;
   if (tool.approval && tool.approval.standing.state === 'open') return false;
+  // What a person let run keeps its own line, and its signature.
+  const by = tool.approval?.answer?.by;
+  if (by && by !== 'rule' && by !== 'mode') return false;
   return tool.role === 'plain' && summarise(tool).look === 'read';
 }
 

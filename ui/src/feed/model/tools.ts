@@ -17,6 +17,8 @@ export interface Summary {
   /** What it is about; in mono unless `isProse`. */
   arg: string;
   isProse?: boolean;
+  /** It is a path alone. */
+  isPath?: boolean;
 }
 
 export type Fields = Record<string, unknown>;
@@ -34,7 +36,7 @@ export function inputOf(tool: Tool): Fields {
 
 type Maker = (input: Fields, folder?: string) => Summary;
 const file = (look: Look, icon: IconName, verb: string, name = 'file_path'): Maker => (input, folder) => ({
-  look, icon, verb, arg: within(word(input, name), folder),
+  look, icon, verb, arg: within(word(input, name), folder), isPath: true,
 });
 const prose = (look: Look, icon: IconName, verb: string, ...names: string[]): Maker => (input) => ({
   look, icon, verb, arg: names.map((name) => word(input, name)).find(Boolean) ?? '', isProse: true,
