@@ -17,6 +17,7 @@ use countersign_api::{BASE, Code, Problem, Scope};
 use crate::auth::{self, Auth, Hosts};
 use crate::caller::Caller;
 use crate::metrics::Metrics;
+use crate::openers::Openers;
 use crate::page::{self, PageSettings};
 use crate::redact::Redactor;
 use crate::refusal::Refusal;
@@ -42,6 +43,8 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     /// What the plain page says of this server.
     pub page: PageSettings,
+    /// Programs of this machine that open files and folders.
+    pub openers: Openers,
     /// Where spans of requests go, if anywhere.
     #[cfg(feature = "otel")]
     pub traces: Option<crate::otel::Traces>,
@@ -64,6 +67,7 @@ impl App {
             redactor: Arc::default(),
             metrics: Arc::default(),
             page: PageSettings::default(),
+            openers: Openers::default(),
             #[cfg(feature = "otel")]
             traces: None,
         }

@@ -14,6 +14,7 @@ mod extract;
 mod health;
 pub mod listen;
 mod metrics;
+mod openers;
 #[cfg(feature = "otel")]
 pub mod otel;
 mod page;
@@ -28,6 +29,7 @@ pub use caller::{Caller, Via};
 pub use doc::document;
 pub use health::Doors;
 pub use metrics::{Metrics, OpenStream};
+pub use openers::{OpenerSettings, Openers};
 pub use page::{PageSettings, has_ui};
 pub use redact::{BadPattern, Redactor};
 pub use refusal::Refusal;

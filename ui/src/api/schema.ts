@@ -704,6 +704,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Opens a file or folder of a session in an editor or a terminal on the machine where the daemon runs. `GET /about` says which
+         *     of them it has.
+         */
+        post: operations["openPath"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/plans": {
         parameters: {
             query?: never;
@@ -1201,6 +1221,8 @@ export interface components {
         About: {
             /** @description The folder that is offered for a first session. */
             folder?: string | null;
+            /** @description Programs that this machine can open files and folders with. */
+            opens: components["schemas"]["Opens"];
             rehearsal?: components["schemas"]["Rehearsal"] | null;
             /** @description Its version. */
             version: string;
@@ -2925,6 +2947,30 @@ export interface components {
          * @enum {string}
          */
         OfferKind: "always" | "mode" | "directories";
+        /** @description What to open. */
+        OpenBody: {
+            /** @description A file or folder inside the session's folder, absolute or from that folder on. */
+            path: string;
+            /** @description The program that opens it. */
+            with: components["schemas"]["OpenWith"];
+        };
+        /**
+         * @description The program that opens a path.
+         * @enum {string}
+         */
+        OpenWith: "editor" | "terminal";
+        /** @description What was opened. */
+        OpenedPath: {
+            /** @description The path, links followed. */
+            path: string;
+        };
+        /** @description Programs that open files and folders. */
+        Opens: {
+            /** @description An editor. */
+            editor: boolean;
+            /** @description A terminal. */
+            terminal: boolean;
+        };
         /**
          * @description Where a message to the agent comes from.
          * @enum {string}
@@ -9782,6 +9828,139 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It makes no sense as it is */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full: nothing was done */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    openPath: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the write: the same key gives the same receipt and does nothing twice. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenBody"];
+            };
+        };
+        responses: {
+            /** @description The program was started */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenedPath"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this, or the request comes from another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such file or folder inside the session's folder */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The deadline has passed */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This machine has no such program */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The body is too large */
             413: {

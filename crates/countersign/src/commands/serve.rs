@@ -1,10 +1,13 @@
 //! `countersign serve`, and `countersign` alone: the command line of the daemon.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::{Parser as _, ValueEnum as _};
 use countersign_client::options::{Cli, Surroundings};
+use countersign_server::OpenerSettings;
 use countersign_server::auth::Hosts;
 
 use crate::Outcome;
@@ -51,6 +54,12 @@ pub(crate) struct Arguments {
     /// So many agents live at once; more sessions wait
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     max_agents: Option<u32>,
+    /// The editor that the page opens files in, on this machine [default: $VISUAL, $EDITOR or a known editor with a window]
+    #[arg(long, value_name = "CMD")]
+    editor: Option<String>,
+    /// The terminal that the page opens folders in, on this machine [default: $TERMINAL or a known one]
+    #[arg(long, value_name = "CMD")]
+    terminal: Option<String>,
     /// How the log on stderr is written. COUNTERSIGN_LOG says what is in it: `info`, `debug`, `countersign_server=debug`
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Log::Text)]
     log: Log,
@@ -96,6 +105,11 @@ fn given(arguments: &Arguments) -> anyhow::Result<Vec<String>> {
         (
             "--max-agents",
             arguments.max_agents.map(|most| most.to_string()),
+        ),
+        ("--editor", arguments.editor.as_deref().map(from_anywhere)),
+        (
+            "--terminal",
+            arguments.terminal.as_deref().map(from_anywhere),
         ),
         ("--log", log.filter(|_| arguments.log != Log::Text)),
     ];
@@ -147,6 +161,15 @@ fn from_anywhere(line: &str) -> String {
     }
 }
 
+/// The words of a command whose program is there.
+fn words(option: &str, line: Option<String>) -> anyhow::Result<Option<Vec<OsString>>> {
+    let Some(line) = line else { return Ok(None) };
+    let found = Cli::Line(line).locate(&Surroundings::of_this_process());
+    let found = found.with_context(|| format!("{option} cannot be used"))?;
+    let program = found.program.into_os_string();
+    Ok(Some(std::iter::once(program).chain(found.args).collect()))
+}
+
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     if arguments.print_unit {
         return serve::unit::print(&given(&arguments)?);
@@ -167,6 +190,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         opens_browser: !arguments.no_open && !arguments.json,
         qr: arguments.qr,
         max_agents: arguments.max_agents,
+        openers: OpenerSettings {
+            editor: words("--editor", arguments.editor)?,
+            terminal: words("--terminal", arguments.terminal)?,
+        },
         log: arguments.log,
         json: arguments.json,
     })

@@ -27,7 +27,9 @@ use countersign_host::notify::Mask;
 use countersign_host::{Folders, Host, Settings};
 use countersign_keeper::KeeperCommand;
 use countersign_server::auth::{Auth, Hosts};
-use countersign_server::{App, Doors, PageSettings, Redactor, clock, listen, router};
+use countersign_server::{
+    App, Doors, OpenerSettings, Openers, PageSettings, Redactor, clock, listen, router,
+};
 use tokio::sync::watch;
 
 use self::agents::Agents;
@@ -52,6 +54,7 @@ pub(crate) struct Wanted {
     pub(crate) opens_browser: bool,
     pub(crate) qr: bool,
     pub(crate) max_agents: Option<u32>,
+    pub(crate) openers: OpenerSettings,
     pub(crate) log: Log,
     pub(crate) json: bool,
 }
@@ -161,6 +164,7 @@ async fn begin(
     let mut app = App::new(Arc::new(host.clone()), auth, hosts);
     app.redactor = redactor;
     app.page = page(&agents);
+    app.openers = Openers::find(wanted.openers.clone(), |name| std::env::var_os(name));
     #[cfg(feature = "otel")]
     {
         let variable = |name: &str| std::env::var(name).ok();

@@ -30,6 +30,17 @@ struct About {
     folder: Option<String>,
     /// Scripted agents answer: nothing costs anything, and nothing of yours is touched. None where a real CLI does.
     rehearsal: Option<Rehearsal>,
+    /// Programs that this machine can open files and folders with.
+    opens: Opens,
+}
+
+/// Programs that open files and folders.
+#[derive(Debug, Serialize, ToSchema)]
+struct Opens {
+    /// An editor.
+    editor: bool,
+    /// A terminal.
+    terminal: bool,
 }
 
 /// Scripted agents.
@@ -55,5 +66,9 @@ async fn about(State(app): State<Arc<App>>) -> Json<About> {
         version: env!("CARGO_PKG_VERSION"),
         folder: folder.map(|folder| folder.to_string_lossy().into_owned()),
         rehearsal,
+        opens: Opens {
+            editor: app.openers.has_editor(),
+            terminal: app.openers.has_terminal(),
+        },
     })
 }

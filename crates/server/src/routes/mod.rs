@@ -13,6 +13,7 @@ mod folders;
 mod insights;
 pub(crate) mod login;
 mod look;
+mod open;
 mod probe;
 mod queue;
 mod records;
@@ -75,6 +76,7 @@ pub(crate) fn table() -> Table {
         queue::table(),
         approvals::table(),
         look::table(),
+        open::table(),
         probe::table(),
         tasks::table(),
         templates::table(),

@@ -8,5 +8,6 @@ mod insights;
 mod kept;
 mod looked;
 mod once;
+mod opened;
 mod preferred;
 mod uploads;
