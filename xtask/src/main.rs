@@ -15,6 +15,7 @@ mod fuzz;
 mod fuzz_seeds;
 mod generate;
 mod nextest;
+mod ordinary;
 mod out;
 mod page;
 mod process;

@@ -2,9 +2,11 @@
 //! counts come from nextest's JUnit file, so its own display stays free for people.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use crate::ordinary::OrdinaryUser;
 use crate::process::Cmd;
 use crate::report::Report;
 use crate::workspace::{FEATURES, PROFILE, Workspace};
@@ -14,9 +16,74 @@ const JUNIT: &str = "target/nextest/ci/junit.xml";
 /// nextest's exit code for a filter that matches nothing.
 const NO_TESTS: i32 = 4;
 
-/// Runs the tests of the workspace that match the filter.
+/// What nextest is told of the shared build, for somebody who has no cargo.
+#[derive(Debug)]
+pub(crate) struct Prebuilt {
+    cargo: PathBuf,
+    binaries: PathBuf,
+}
+
+impl Prebuilt {
+    /// Writes it into `folder`.
+    pub(crate) fn write(workspace: &Workspace, folder: &Path) -> anyhow::Result<Self> {
+        let prebuilt = Prebuilt {
+            cargo: folder.join("cargo.json"),
+            binaries: folder.join("binaries.json"),
+        };
+        let metadata = workspace
+            .cargo()
+            .args(["metadata", "--format-version", "1"]);
+        fs::write(&prebuilt.cargo, metadata.read()?)?;
+        let list = workspace.cargo().args(["nextest", "list", "--workspace"]);
+        let list = list.args(FEATURES).args(["--cargo-profile", PROFILE]);
+        let list = list.args(["--list-type", "binaries-only", "--message-format", "json"]);
+        fs::write(&prebuilt.binaries, list.read()?)?;
+        Ok(prebuilt)
+    }
+
+    /// Adds what makes nextest use it.
+    fn tell(&self, cmd: Cmd) -> Cmd {
+        cmd.arg("--cargo-metadata")
+            .arg(&self.cargo)
+            .arg("--binaries-metadata")
+            .arg(&self.binaries)
+    }
+}
+
+/// Runs the tests of the workspace that match the filter, as whoever we are.
 pub(crate) fn run(
     workspace: &Workspace,
+    filter: &str,
+    env: &[(&str, String)],
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let cargo = workspace.cargo().args(["nextest", "run", "--workspace"]);
+    let cargo = cargo.args(FEATURES).args(["--cargo-profile", PROFILE]);
+    count(workspace, cargo, filter, env, report)
+}
+
+/// The same as an ordinary user.
+pub(crate) fn run_as(
+    user: &OrdinaryUser,
+    workspace: &Workspace,
+    filter: &str,
+    env: &[(&str, String)],
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let prebuilt = Prebuilt::write(workspace, &workspace.root.join("target/ordinary"))?;
+    let own = workspace.tools().join("cargo-nextest");
+    let program = own.exists().then_some(own);
+    let nextest = user.cmd(
+        program.unwrap_or_else(|| "cargo-nextest".into()),
+        &workspace.root,
+    );
+    let nextest = prebuilt.tell(nextest.args(["nextest", "run"]));
+    count(workspace, nextest, filter, env, report)
+}
+
+fn count(
+    workspace: &Workspace,
+    nextest: Cmd,
     filter: &str,
     env: &[(&str, String)],
     report: &mut Report,
@@ -26,20 +93,11 @@ pub(crate) fn run(
     if junit.exists() {
         fs::remove_file(&junit).with_context(|| format!("cannot remove {}", junit.display()))?;
     }
-    let cargo = workspace.cargo().args(["nextest", "run", "--workspace"]);
-    let cargo = cargo.args(FEATURES);
-    let cargo = cargo.args([
-        "--cargo-profile",
-        PROFILE,
-        "--profile",
-        PROFILE,
-        "-E",
-        filter,
-    ]);
+    let nextest = nextest.args(["--profile", PROFILE, "-E", filter]);
     // The same cases every time: what a property has not shown on one machine it must not show on another. To look for
     // more, run a test with `PROPTEST_CASES` and no seed.
-    let cargo = cargo.env("PROPTEST_RNG_SEED", "20261115");
-    let status = with_env(cargo, env).run()?;
+    let nextest = nextest.env("PROPTEST_RNG_SEED", "20261115");
+    let status = with_env(nextest, env).run()?;
     let counted = fs::read_to_string(&junit)
         .map(|xml| count_junit(&xml))
         .unwrap_or_default();

@@ -12,6 +12,7 @@ use countersign_testkit::fetch::{self, Pinned};
 use serde::Deserialize;
 
 use crate::fetch::{Fetched, Item};
+use crate::ordinary::OrdinaryUser;
 use crate::out;
 use crate::process::Cmd;
 use crate::report::Report;
@@ -26,6 +27,7 @@ const PICTURES: &str = "docs/img";
 pub(crate) fn suite(
     workspace: &Workspace,
     fetched: &Fetched,
+    user: Option<&OrdinaryUser>,
     report: &mut Report,
 ) -> anyhow::Result<()> {
     if !install(workspace)? {
@@ -46,13 +48,47 @@ pub(crate) fn suite(
     )?;
     step("types", npm(workspace, &["run", "check"]))?;
     let is_built = step("the build", npm(workspace, &["run", "build"]))?;
-    vitest(workspace, "unit", npm(workspace, &["run", "test"]), report)?;
+    vitest(
+        workspace,
+        "unit",
+        npm(workspace, &["run", "test"]),
+        &[],
+        report,
+    )?;
     if is_built {
-        let browser = on_the_build(workspace, npm(workspace, &["run", "e2e"]));
-        let browser = on_the_real_cli(workspace, fetched, browser, report);
-        vitest(workspace, "browser", browser, report)?;
+        let e2e = match user {
+            Some(user) => user
+                .cmd("npm", &workspace.root.join("ui"))
+                .args(["run", "e2e"]),
+            None => npm(workspace, &["run", "e2e"]),
+        };
+        let browser = on_the_real_cli(workspace, fetched, on_the_build(workspace, e2e), report);
+        vitest(workspace, "browser", browser, &[], report)?;
     }
     Ok(())
+}
+
+/// The first steps on the page as whoever we are: signed in, a session begun, its question answered.
+pub(crate) fn first_steps(
+    workspace: &Workspace,
+    fetched: &Fetched,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    if !install(workspace)? || !npm(workspace, &["run", "build"]).run()?.success() {
+        report
+            .failed
+            .push("the build of the page; see above".to_owned());
+        return Ok(());
+    }
+    let e2e = on_the_build(workspace, npm(workspace, &["run", "e2e"]));
+    let e2e = on_the_real_cli(workspace, fetched, e2e, report);
+    vitest(
+        workspace,
+        "browser-root",
+        e2e,
+        &["e2e/first.test.ts"],
+        report,
+    )
 }
 
 /// `cargo xtask screenshots`: builds all it needs, and makes the pictures.
@@ -148,13 +184,20 @@ fn real_cli(workspace: &Workspace, fetched: &Fetched) -> Result<PathBuf, String>
     }
 }
 
-/// Runs vitest and counts its tests by the file it leaves.
-fn vitest(workspace: &Workspace, name: &str, cmd: Cmd, report: &mut Report) -> anyhow::Result<()> {
+/// Runs vitest on those files, or on all if there are none, and counts its tests by the file it leaves.
+fn vitest(
+    workspace: &Workspace,
+    name: &str,
+    cmd: Cmd,
+    files: &[&str],
+    report: &mut Report,
+) -> anyhow::Result<()> {
     let file = results(workspace, name);
     // A file of an earlier run must not speak for this one; there may be none.
     let _ = fs::remove_file(&file);
     let output = format!("--outputFile.json={}", file.display());
     let cmd = cmd.args(["--", "--reporter=default", "--reporter=json", &output]);
+    let cmd = cmd.args(files);
     let is_well = cmd.run()?.success();
     let text = fs::read_to_string(&file).unwrap_or_default();
     let counted: Counted = serde_json::from_str(&text).unwrap_or_default();
@@ -171,7 +214,8 @@ fn vitest(workspace: &Workspace, name: &str, cmd: Cmd, report: &mut Report) -> a
 }
 
 fn results(workspace: &Workspace, name: &str) -> PathBuf {
-    workspace.root.join(format!("target/page-{name}.json"))
+    // In a folder that an ordinary user may write to.
+    workspace.root.join(format!("target/tmp/page-{name}.json"))
 }
 
 /// What vitest's JSON reporter says, as far as it is used.

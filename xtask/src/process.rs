@@ -48,6 +48,19 @@ impl Cmd {
         self
     }
 
+    /// Adds an argument that is too long to be shown.
+    pub(crate) fn unseen(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.shown.push_str(" …");
+        self.inner.arg(arg);
+        self
+    }
+
+    /// Clears the environment: nothing of ours is passed on.
+    pub(crate) fn bare(mut self) -> Self {
+        self.inner.env_clear();
+        self
+    }
+
     pub(crate) fn args<S: AsRef<OsStr>>(self, args: impl IntoIterator<Item = S>) -> Self {
         args.into_iter().fold(self, |cmd, arg| cmd.arg(arg))
     }

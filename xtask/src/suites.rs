@@ -52,16 +52,29 @@ pub(crate) enum Work {
     Build,
     /// `cargo xtask check`.
     Check,
-    /// The tests that match a nextest filter.
-    Tests(&'static str),
+    /// The tests that match a nextest filter, and who runs them.
+    Tests(&'static str, Whose),
     /// The client's tests on the real CLIs, and the page made of them.
     Conformance,
     /// The tests that no other suite claims, and the doctests.
     Unclaimed,
     /// The web page: types, tests, bundle, and the page in a browser.
     Page,
+    /// A script of `scripts/`, on the program of the shared build.
+    Script(&'static str),
+    /// The page's first steps, with a server that root runs.
+    PageAsRoot,
     /// Every fuzz target over its seeds, without new inputs.
     FuzzSeeds,
+}
+
+/// Who runs the tests of a suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// Whoever runs `cargo xtask`.
+    Caller,
+    /// A user without rights, also where root runs `cargo xtask`: root can read what the product's users cannot.
+    OrdinaryUser,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +95,7 @@ const fn real_cli(
         part: "real CLI",
         what,
         needs,
-        work: Work::Tests(filter),
+        work: Work::Tests(filter, Whose::Caller),
         when: When::Always,
     }
 }
@@ -155,16 +168,18 @@ pub(crate) const SUITES: &[Suite] = &[
         &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
         "binary(twins) & test(/^live::/)",
     ),
-    real_cli(
-        "terminal",
-        "`countersign run` in a terminal: both CLIs, two sizes, one picture",
-        &[
+    Suite {
+        name: "terminal",
+        part: "real CLI",
+        what: "`countersign run` in a terminal: both CLIs, two sizes, one picture",
+        needs: &[
             Need::Tool(&NEXTEST),
             Need::Program("tmux"),
             Need::Claude("2.1.325"),
         ],
-        "binary(tmux)",
-    ),
+        work: Work::Tests("binary(tmux)", Whose::OrdinaryUser),
+        when: When::Always,
+    },
     real_cli(
         "other-user",
         "the real CLI run by a user who is not root",
@@ -186,7 +201,7 @@ pub(crate) const SUITES: &[Suite] = &[
             Need::Sdk(&PYTHON_SDK),
             Need::Sdk(&TYPESCRIPT_SDK),
         ],
-        work: Work::Tests("binary(sdks)"),
+        work: Work::Tests("binary(sdks)", Whose::Caller),
         when: When::Always,
     },
     Suite {
@@ -196,7 +211,16 @@ pub(crate) const SUITES: &[Suite] = &[
         needs: &[Need::Tool(&NEXTEST)],
         work: Work::Tests(
             "(package(countersign-server) & kind(test) - binary(contract)) | (package(countersign) & (binary(serve) | binary(terminal)))",
+            Whose::OrdinaryUser,
         ),
+        when: When::Always,
+    },
+    Suite {
+        name: "ordinary-user",
+        part: "API",
+        what: "daemon, page, API, terminal and approvals for a user without rights, with a live agent",
+        needs: &[Need::Program("curl")],
+        work: Work::Script("scripts/ordinary-user.sh"),
         when: When::Always,
     },
     Suite {
@@ -204,7 +228,7 @@ pub(crate) const SUITES: &[Suite] = &[
         part: "API",
         what: "the live server against its own OpenAPI document, by schemathesis",
         needs: &[Need::Tool(&NEXTEST), Need::Sdk(&SCHEMATHESIS)],
-        work: Work::Tests("binary(contract)"),
+        work: Work::Tests("binary(contract)", Whose::Caller),
         when: When::Always,
     },
     Suite {
@@ -212,7 +236,10 @@ pub(crate) const SUITES: &[Suite] = &[
         part: "faults",
         what: "kills, full disks, lost power on the scripted CLI (`--rounds N` for more)",
         needs: &[Need::Tool(&NEXTEST)],
-        work: Work::Tests("(binary(faults) | binary(host_faults)) - test(/(^|::)v2_1_325::/)"),
+        work: Work::Tests(
+            "(binary(faults) | binary(host_faults)) - test(/(^|::)v2_1_325::/)",
+            Whose::OrdinaryUser,
+        ),
         when: When::Always,
     },
     Suite {
@@ -220,7 +247,10 @@ pub(crate) const SUITES: &[Suite] = &[
         part: "faults",
         what: "the same on the real CLI",
         needs: &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
-        work: Work::Tests("(binary(faults) | binary(host_faults)) & test(/(^|::)v2_1_325::/)"),
+        work: Work::Tests(
+            "(binary(faults) | binary(host_faults)) & test(/(^|::)v2_1_325::/)",
+            Whose::OrdinaryUser,
+        ),
         when: When::Always,
     },
     Suite {
@@ -229,6 +259,26 @@ pub(crate) const SUITES: &[Suite] = &[
         what: "the web page: types, tests, the size of its bundle, and its flows in a real browser",
         needs: &[Need::Npm, Need::Chromium],
         work: Work::Page,
+        when: When::Always,
+    },
+    Suite {
+        name: "root",
+        part: "root",
+        what: "as root, what the suites above ran as an ordinary user: security, the daemon, a terminal, a few kills",
+        needs: &[
+            Need::Tool(&NEXTEST),
+            Need::SecondUser,
+            Need::Program("tmux"),
+        ],
+        work: Work::Tests(AS_ROOT, Whose::Caller),
+        when: When::Always,
+    },
+    Suite {
+        name: "page-root",
+        part: "root",
+        what: "the page's first steps, with a daemon that root runs",
+        needs: &[Need::SecondUser, Need::Npm, Need::Chromium],
+        work: Work::PageAsRoot,
         when: When::Always,
     },
     Suite {
@@ -241,10 +291,17 @@ pub(crate) const SUITES: &[Suite] = &[
     },
 ];
 
+/// What is run a second time, as root, if that is who we are. Small: what root may do is more than what others may, so little
+/// can fail for root alone.
+const AS_ROOT: &str = "(package(countersign-server) & binary(security)) \
+    | (package(countersign) & binary(serve)) \
+    | (binary(tmux) & test(/scripted/)) \
+    | (binary(host_faults) & test(/^kills::/))";
+
 /// The nextest filter for what no suite claims.
 pub(crate) fn unclaimed_filter() -> String {
     let claimed = SUITES.iter().filter_map(|suite| match suite.work {
-        Work::Tests(filter) => Some(format!("({filter})")),
+        Work::Tests(filter, _) => Some(format!("({filter})")),
         Work::Conformance => Some(format!("({})", conformance::FILTER)),
         _ => None,
     });
@@ -326,7 +383,13 @@ impl Need {
 impl Work {
     fn uses_the_build(self) -> bool {
         match self {
-            Work::Check | Work::Tests(_) | Work::Conformance | Work::Unclaimed | Work::Page => true,
+            Work::Check
+            | Work::Tests(..)
+            | Work::Conformance
+            | Work::Unclaimed
+            | Work::Page
+            | Work::Script(_)
+            | Work::PageAsRoot => true,
             Work::Build | Work::FuzzSeeds => false,
         }
     }
@@ -389,7 +452,7 @@ mod tests {
             let require = ("COUNTERSIGN_REQUIRE", format!("claude-{}", pinned.version));
             assert_eq!(suite.env(), [require]);
             let module = format!("v{}::", pinned.version.replace('.', "_"));
-            assert!(matches!(suite.work, Work::Tests(filter) if filter.contains(&module)));
+            assert!(matches!(suite.work, Work::Tests(filter, _) if filter.contains(&module)));
         }
     }
 
@@ -418,7 +481,7 @@ mod tests {
     fn every_suite_that_claims_tests_is_left_out_of_the_unit_suite() {
         let unclaimed = unclaimed_filter();
         for suite in SUITES {
-            if let Work::Tests(filter) = suite.work {
+            if let Work::Tests(filter, _) = suite.work {
                 assert!(unclaimed.contains(filter), "{} runs twice", suite.name);
             }
         }

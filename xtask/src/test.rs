@@ -8,13 +8,14 @@ use serde::Serialize;
 
 use crate::budget::Budget;
 use crate::fetch::{self, Fetched, Item};
+use crate::ordinary::OrdinaryUser;
 use crate::out::{self, Format};
 use crate::process::Cmd;
 use crate::report::{Report, Strictness, Verdict};
-use crate::suites::{self, Need, SUITES, Suite, Work};
+use crate::suites::{self, Need, SUITES, Suite, Whose, Work};
 use crate::summary::Summary;
 use crate::workspace::{FEATURES, PROFILE, Workspace};
-use crate::{check, conformance, fuzz, nextest, page};
+use crate::{check, conformance, fuzz, nextest, ordinary, page};
 
 /// What the command line asks for.
 #[derive(Debug)]
@@ -171,18 +172,44 @@ fn work(
             Ok(())
         }
         Work::Check => check::run(workspace, fetched, check::Binary::Built, report),
-        Work::Tests(filter) => {
+        Work::Tests(filter, whose) => {
             let mut env = suite.env();
             env.extend(rounds_env(workspace, rounds));
-            nextest::run(workspace, filter, &env, report)
+            match ordinary_user(workspace, whose)? {
+                Some(user) => nextest::run_as(&user, workspace, filter, &env, report),
+                None => nextest::run(workspace, filter, &env, report),
+            }
         }
         Work::Conformance => conformance::suite(workspace, &suite.env(), report),
         Work::Unclaimed => {
             nextest::run(workspace, &suites::unclaimed_filter(), &suite.env(), report)?;
             nextest::doctests(workspace, report)
         }
-        Work::Page => page::suite(workspace, fetched, report),
+        Work::Page => {
+            let user = ordinary_user(workspace, Whose::OrdinaryUser)?;
+            page::suite(workspace, fetched, user.as_ref(), report)
+        }
+        Work::Script(script) => {
+            let program = workspace.built("countersign");
+            let script = Cmd::new(workspace.root.join(script))
+                .arg("--program")
+                .arg(program);
+            match script.dir(&workspace.root).run()?.success() {
+                true => report.passed += 1,
+                false => report.failed.push(format!("{}; see above", suite.name)),
+            }
+            Ok(())
+        }
+        Work::PageAsRoot => page::first_steps(workspace, fetched, report),
         Work::FuzzSeeds => fuzz::seeds(workspace, report),
+    }
+}
+
+/// Who runs the tests, if it is not us.
+fn ordinary_user(workspace: &Workspace, whose: Whose) -> anyhow::Result<Option<OrdinaryUser>> {
+    match whose {
+        Whose::OrdinaryUser => OrdinaryUser::if_root(workspace),
+        Whose::Caller => Ok(None),
     }
 }
 
@@ -213,7 +240,7 @@ fn unmet(suite: &Suite, fetched: &Fetched) -> Option<(Need, String)> {
             },
             Need::Sdk(sdk) => fetched.why_missing(Item::Sdk(sdk)).map(str::to_owned),
             Need::Tool(tool) => fetched.why_missing(Item::Tool(tool)).map(str::to_owned),
-            Need::SecondUser => no_second_user(),
+            Need::SecondUser => ordinary::why_none(),
             Need::Program(program) => no_program(program),
             Need::Npm => page::missing("npm", "npm"),
             Need::Chromium => page::missing("chromium", "chromium"),
@@ -229,16 +256,5 @@ fn no_program(program: &str) -> Option<String> {
         Err(_) => Some(format!(
             "there is no {program}: install the package {program}"
         )),
-    }
-}
-
-fn no_second_user() -> Option<String> {
-    let uid = Cmd::new("id").arg("-u").read().unwrap_or_default();
-    if uid.trim() != "0" {
-        return Some("not root, so no other user can be had: run it as root".to_owned());
-    }
-    match Cmd::new("setpriv").arg("--version").read() {
-        Ok(_) => None,
-        Err(_) => Some("setpriv is not in PATH: install util-linux".to_owned()),
     }
 }

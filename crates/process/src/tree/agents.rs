@@ -1,8 +1,9 @@
 //! Whether a process comes from an agent, any agent.
 //!
 //! Owns the walk up its parents in search of a mark: an agent's process carries its [`Marker`], a keeper says what it is. An
-//! agent's orphans go to its keeper, so who clears its environment and leaves its parents is found there. Invariant: what
-//! cannot be seen is not taken for a person.
+//! agent's orphans go to its keeper, so who clears its environment and leaves its parents is found there. A keeper hides its
+//! environment from other processes of its user, so it is known by its command line as well. Invariants: what cannot be seen
+//! is not taken for a person; a command line, which every process can make up, counts only against who has it.
 
 use std::sync::OnceLock;
 
@@ -27,23 +28,98 @@ struct Own {
 /// Linux only: elsewhere nothing can be said.
 pub fn is_from_agent(pid: u32) -> Option<bool> {
     let own = own();
-    (0..WALKS).find_map(|_| walk(pid, own, system::look, system::environ))
+    (0..WALKS).find_map(|_| walk(pid, own, system::look, system::environ, system::arguments))
 }
 
-/// Every process that is an agent or comes from one.
-pub(super) fn all() -> Vec<u32> {
-    let own = own();
-    let mut rest = system::list().unwrap_or_default();
-    rest.retain(|entry| !entry.ended && !own.line.contains(&(entry.pid, entry.started)));
-    let is_agent = |entry: &Entry| system::environ(entry.pid).is_some_and(|it| is_marked(&it, own));
-    let (mut found, mut rest): (Vec<Entry>, Vec<Entry>) = rest.into_iter().partition(is_agent);
+/// The running processes, by whose they are.
+#[derive(Debug, Default)]
+pub(super) struct Census {
+    /// Agents and all that comes from them.
+    pub(super) agents: Vec<Entry>,
+    /// Guards and keepers, which wait and write, and connect to nobody.
+    pub(super) keepers: Vec<Entry>,
+    /// Everybody else.
+    pub(super) others: Vec<Entry>,
+}
+
+/// Sorts every running process.
+pub(super) fn census() -> std::io::Result<Census> {
+    let all = system::list()?;
+    Ok(sort(all, own(), system::environ, system::arguments))
+}
+
+fn sort(
+    mut all: Vec<Entry>,
+    own: &Own,
+    environ: impl Fn(u32) -> Option<Vec<u8>>,
+    arguments: impl Fn(u32) -> Option<Vec<u8>>,
+) -> Census {
+    all.retain(|entry| !entry.ended);
+    let (line, rest): (Vec<Entry>, Vec<Entry>) = all
+        .into_iter()
+        .partition(|entry| own.line.contains(&(entry.pid, entry.started)));
+    let is_agent = |entry: &Entry| match environ(entry.pid) {
+        Some(environ) => is_marked(&environ, own),
+        None => arguments(entry.pid).is_some_and(|it| is_keeper_command(&it)),
+    };
+    let (mut found, mut others): (Vec<Entry>, Vec<Entry>) = rest.into_iter().partition(is_agent);
     let mut next = 0;
     while let Some(parent) = found.get(next).map(|entry| entry.pid) {
-        let (children, others) = rest.into_iter().partition(|entry| entry.parent == parent);
-        found.extend::<Vec<Entry>>(children);
-        (rest, next) = (others, next + 1);
+        let (children, rest) = others
+            .into_iter()
+            .partition::<Vec<Entry>, _>(|entry| entry.parent == parent);
+        found.extend(children);
+        (others, next) = (rest, next + 1);
     }
-    found.into_iter().map(|entry| entry.pid).collect()
+    others.extend(line);
+    let is_guard = |entry: &Entry| {
+        let hides_or_says_so = environ(entry.pid).is_none_or(|it| {
+            value(&it, Marker::KEEPER).is_some()
+                && value(&it, Marker::NAME).is_none_or(|it| own.marker.as_deref() == Some(it))
+        });
+        hides_or_says_so && arguments(entry.pid).is_some_and(|it| is_keeper_command(&it))
+    };
+    let keepers = keepers_among(&found, is_guard, &arguments);
+    let (keepers, agents) = found
+        .into_iter()
+        .partition(|entry| keepers.contains(&entry.pid));
+    Census {
+        agents,
+        keepers,
+        others,
+    }
+}
+
+/// The numbers of guards and keepers. Nothing that an agent starts can pass for one: its parents are among `found`, while a
+/// guard's are not, and a keeper is the first child of its guard, older than the agent itself.
+fn keepers_among(
+    found: &[Entry],
+    is_guard: impl Fn(&Entry) -> bool,
+    arguments: impl Fn(u32) -> Option<Vec<u8>>,
+) -> Vec<u32> {
+    let is_top = |entry: &Entry| !found.iter().any(|other| other.pid == entry.parent);
+    let first_child = |guard: u32| {
+        let children = found.iter().filter(|entry| entry.parent == guard);
+        children.min_by_key(|entry| (entry.started, entry.pid))
+    };
+    let mut keepers = Vec::new();
+    for guard in found
+        .iter()
+        .filter(|entry| is_top(entry) && is_guard(entry))
+    {
+        keepers.push(guard.pid);
+        // A fork of the guard, so both have the same arguments.
+        let keeper =
+            first_child(guard.pid).filter(|child| arguments(child.pid) == arguments(guard.pid));
+        keepers.extend(keeper.map(|keeper| keeper.pid));
+    }
+    keepers
+}
+
+/// Whether these arguments, each ended by NUL, are a keeper's: `… --dir DIR --generation G`.
+fn is_keeper_command(arguments: &[u8]) -> bool {
+    let mut words = arguments.split(|byte| *byte == 0).skip(1);
+    words.any(|word| word == b"--dir") && words.any(|word| word == b"--generation")
 }
 
 fn own() -> &'static Own {
@@ -71,6 +147,7 @@ fn walk(
     own: &Own,
     look: impl Fn(u32) -> Option<Entry>,
     environ: impl Fn(u32) -> Option<Vec<u8>>,
+    arguments: impl Fn(u32) -> Option<Vec<u8>>,
 ) -> Option<bool> {
     let (mut now, mut child_started) = (pid, u64::MAX);
     for _ in 0..MOST_PARENTS {
@@ -83,9 +160,9 @@ fn walk(
         }
         match environ(now) {
             Some(environ) if is_marked(&environ, own) => return Some(true),
-            // A parent of another user, `sudo` or the first process of all, is passed over; so is one that hides.
-            // An agent and its keeper do not.
             None if now == pid => return None,
+            None if arguments(now).is_some_and(|it| is_keeper_command(&it)) => return Some(true),
+            // A parent of another user, `sudo` or the first process of all, is passed over; so is one that hides.
             _ => {}
         }
         if entry.parent == 0 {
@@ -130,7 +207,13 @@ mod tests {
                 command: "x".into(),
             })
         };
-        walk(pid, own, look, |pid| one(pid)?.2.map(<[u8]>::to_vec))
+        walk(
+            pid,
+            own,
+            look,
+            |pid| one(pid)?.2.map(<[u8]>::to_vec),
+            |_| None,
+        )
     }
 
     fn own(marker: Option<&[u8]>, line: &[(u32, u64)]) -> Own {
@@ -186,6 +269,78 @@ mod tests {
             marker: None,
         };
         assert_eq!(ask(&all, 4, &other), Some(true));
+    }
+
+    const KEEPS: &[u8] = b"/bin/x\0keeper\0--dir\0/s\0--generation\x002\0";
+
+    /// Everybody, as they hide and show what they were started with.
+    fn sorted(all: &[(One, &'static [u8])]) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
+        let one = |pid: u32| all.iter().find(|((one, ..), _)| *one == pid).unwrap();
+        let entry = |((pid, parent, _), _): &(One, &[u8])| Entry {
+            pid: *pid,
+            parent: *parent,
+            group: *pid,
+            session: *pid,
+            started: u64::from(*pid) * 10,
+            ended: false,
+            command: "x".into(),
+        };
+        let found = sort(
+            all.iter().map(entry).collect(),
+            &own(None, &[]),
+            |pid| one(pid).0.2.map(<[u8]>::to_vec),
+            |pid| Some(one(pid).1.to_vec()),
+        );
+        let pids = |all: Vec<Entry>| {
+            let mut pids: Vec<u32> = all.iter().map(|it| it.pid).collect();
+            pids.sort_unstable();
+            pids
+        };
+        (pids(found.agents), pids(found.keepers), pids(found.others))
+    }
+
+    #[test]
+    fn guard_and_keeper_are_told_from_what_their_agent_starts() {
+        let found = sorted(&[
+            ((1, 0, None), b"init\0"),
+            ((2, 1, Some(KEEPER)), KEEPS),
+            // The keeper hides its environment.
+            ((3, 2, None), KEEPS),
+            ((4, 3, Some(AGENT)), b"claude\0"),
+            // These call themselves keepers.
+            ((5, 4, Some(KEEPER)), KEEPS),
+            ((6, 3, None), KEEPS),
+            ((7, 2, None), KEEPS),
+            ((8, 1, Some(b"")), b"sh\0"),
+        ]);
+        assert_eq!(found, (vec![4, 5, 6, 7], vec![2, 3], vec![1, 8]));
+    }
+
+    #[test]
+    fn a_keeper_without_its_guard_is_known_by_its_command_line() {
+        let all: [(One, &'static [u8]); 4] = [
+            ((1, 0, None), b"init\0"),
+            ((3, 1, None), KEEPS),
+            ((4, 3, Some(b"")), b"sh\0"),
+            ((5, 1, Some(AGENT)), KEEPS),
+        ];
+        assert_eq!(sorted(&all), (vec![4, 5], vec![3], vec![1]));
+        let one = |pid: u32| all.iter().find(|((one, ..), _)| *one == pid);
+        let look = |pid| {
+            one(pid).map(|((pid, parent, _), _)| Entry {
+                pid: *pid,
+                parent: *parent,
+                group: *pid,
+                session: *pid,
+                started: u64::from(*pid),
+                ended: false,
+                command: "x".into(),
+            })
+        };
+        let environ = |pid| one(pid)?.0.2.map(<[u8]>::to_vec);
+        let arguments = |pid| one(pid).map(|it| it.1.to_vec());
+        let from_agent = walk(4, &own(None, &[]), look, environ, arguments);
+        assert_eq!(from_agent, Some(true));
     }
 
     #[cfg(target_os = "linux")]

@@ -73,6 +73,15 @@ impl fmt::Display for Process {
     }
 }
 
+/// Whether a process has a file open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Yes,
+    No,
+    /// It does not let this user see its files.
+    Hidden,
+}
+
 /// What a sweep did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Swept {

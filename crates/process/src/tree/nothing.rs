@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{Delivery, Entry, Signal};
+use super::{Delivery, Entry, Holds, Signal};
 use crate::Marker;
 
 pub(super) fn list() -> io::Result<Vec<Entry>> {
@@ -21,11 +21,19 @@ pub(super) fn environ(_: u32) -> Option<Vec<u8>> {
     None
 }
 
-pub(super) fn tables() -> Vec<String> {
-    Vec::new()
+pub(super) fn tables() -> io::Result<Vec<String>> {
+    Ok(Vec::new())
 }
 
-pub(super) fn has_socket(_: u32, _: u64) -> Option<bool> {
+pub(super) fn has_socket(_: u32, _: u64) -> io::Result<Holds> {
+    Ok(Holds::Hidden)
+}
+
+pub(super) fn uid(_: u32) -> Option<u32> {
+    None
+}
+
+pub(super) fn arguments(_: u32) -> Option<Vec<u8>> {
     None
 }
 

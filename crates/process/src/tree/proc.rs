@@ -10,7 +10,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal as Number, kill_process, pidfd_open, pidfd_send_signal,
 };
 
-use super::{Delivery, Entry, Signal};
+use super::{Delivery, Entry, Holds, Signal};
 use crate::Marker;
 
 /// Every process of the system that is no thread of the kernel.
@@ -73,33 +73,69 @@ pub(super) fn environ(pid: u32) -> Option<Vec<u8>> {
 }
 
 /// The tables of all connections.
-pub(super) fn tables() -> Vec<String> {
-    let files = ["/proc/net/tcp", "/proc/net/tcp6"];
-    files
-        .iter()
-        .filter_map(|file| std::fs::read_to_string(file).ok())
-        .collect()
+///
+/// # Errors
+/// If none can be read.
+pub(super) fn tables() -> io::Result<Vec<String>> {
+    let four = std::fs::read_to_string("/proc/net/tcp")?;
+    // A system without IPv6 has no second table.
+    let six = match std::fs::read_to_string("/proc/net/tcp6") {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        other => Some(other?),
+    };
+    Ok([Some(four), six].into_iter().flatten().collect())
 }
 
-/// Whether a process has this socket open. None if it is one of this user and hides its files. Those of another user are
-/// not asked: their sockets are theirs.
-pub(super) fn has_socket(pid: u32, socket: u64) -> Option<bool> {
-    let files = match std::fs::read_dir(format!("/proc/{pid}/fd")) {
-        Ok(files) => files,
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            return (uid(pid) != Some(rustix::process::getuid().as_raw())).then_some(false);
-        }
-        Err(_) => return Some(false),
-    };
+/// The arguments that a process of this user shows, each ended by NUL, also where it hides its environment. None for another
+/// user's process: what that user's agents do is not this user's affair.
+pub(super) fn arguments(pid: u32) -> Option<Vec<u8>> {
+    if uid(pid) != Some(rustix::process::getuid().as_raw()) {
+        return None;
+    }
+    std::fs::read(format!("/proc/{pid}/cmdline")).ok()
+}
+
+/// Whether a process has this socket open, in any of its threads, which may have files of their own.
+///
+/// # Errors
+/// If this process can open no more files, so that it cannot look.
+pub(super) fn has_socket(pid: u32, socket: u64) -> io::Result<Holds> {
     let name = format!("socket:[{socket}]");
-    let mut links = files
-        .flatten()
-        .filter_map(|file| std::fs::read_link(file.path()).ok());
-    Some(links.any(|link| link.as_os_str() == name.as_str()))
+    let folder = format!("/proc/{pid}/task");
+    let threads = match std::fs::read_dir(&folder) {
+        Ok(threads) => threads,
+        Err(error) => return unseen(error),
+    };
+    for thread in threads {
+        let files = match thread.and_then(|thread| std::fs::read_dir(thread.path().join("fd"))) {
+            Ok(files) => files,
+            Err(error) => match unseen(error)? {
+                Holds::No => continue,
+                other => return Ok(other),
+            },
+        };
+        let mut links = files
+            .flatten()
+            .filter_map(|file| std::fs::read_link(file.path()).ok());
+        if links.any(|link| link.as_os_str() == name.as_str()) {
+            return Ok(Holds::Yes);
+        }
+    }
+    Ok(Holds::No)
+}
+
+/// What it means that the files of a process cannot be listed.
+fn unseen(error: io::Error) -> io::Result<Holds> {
+    use rustix::io::Errno;
+    match Errno::from_io_error(&error) {
+        Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM) => Err(error),
+        Some(Errno::NOENT | Errno::SRCH) => Ok(Holds::No),
+        _ => Ok(Holds::Hidden),
+    }
 }
 
 /// Whose process it is. Its folder belongs to the system if it hides, its status does not lie.
-fn uid(pid: u32) -> Option<u32> {
+pub(super) fn uid(pid: u32) -> Option<u32> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
     line.split_ascii_whitespace().next()?.parse().ok()

@@ -66,7 +66,7 @@ fn seconds(month: &str, day: &str, clock: &str, year: &str) -> Option<u64> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::{bears, deliver, environ, has_socket, tables};
+pub(super) use elsewhere::{arguments, bears, deliver, environ, has_socket, tables, uid};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
@@ -86,12 +86,20 @@ mod elsewhere {
     }
 
     /// Nor which connections there are.
-    pub(in crate::tree) fn tables() -> Vec<String> {
-        Vec::new()
+    pub(in crate::tree) fn tables() -> std::io::Result<Vec<String>> {
+        Ok(Vec::new())
     }
 
     /// Nor whose they are.
-    pub(in crate::tree) fn has_socket(_: u32, _: u64) -> Option<bool> {
+    pub(in crate::tree) fn has_socket(_: u32, _: u64) -> std::io::Result<crate::tree::Holds> {
+        Ok(crate::tree::Holds::Hidden)
+    }
+
+    pub(in crate::tree) fn uid(_: u32) -> Option<u32> {
+        None
+    }
+
+    pub(in crate::tree) fn arguments(_: u32) -> Option<Vec<u8>> {
         None
     }
 

@@ -19,7 +19,7 @@ use super::{Auth, shown_cookie};
 use crate::app::App;
 use crate::caller::{Caller, Via};
 use crate::clock;
-use crate::listen::{Hand, Peer, Shut};
+use crate::listen::{Hand, NotAPerson, Peer, Shut};
 use crate::refusal::Refusal;
 
 /// What is known of the caller beside what is on the record.
@@ -44,9 +44,9 @@ pub(crate) async fn who(State(app): State<Arc<App>>, mut request: Request, next:
     };
     let hand = request.extensions().get::<Hand>().cloned();
     if let Some(hand) = hand.filter(|_| speaks_for_the_person(&caller))
-        && hand.may_be_agents(peer).await
+        && let Err(why) = hand.check_person(peer).await
     {
-        return shut(Shut::FromAgent).into_response();
+        return no_person(&why).into_response();
     }
     request.extensions_mut().insert(caller.clone());
     request.extensions_mut().insert(holder);
@@ -114,10 +114,32 @@ fn speaks_for_the_person(caller: &Caller) -> bool {
     }
 }
 
+fn no_person(why: &NotAPerson) -> Refusal {
+    let (code, hint) = match why {
+        NotAPerson::Agent(_) => (Code::NotAllowed, FOR_AN_AGENT),
+        NotAPerson::Hidden(_) => (
+            Code::NotAllowed,
+            "If this is you, end that process or wait until it has ended, or use the browser or a terminal of this machine.",
+        ),
+        NotAPerson::Unknown => (
+            Code::NotAllowed,
+            "Keep the connection open until the answer has come.",
+        ),
+        NotAPerson::NotSeen(_) => (
+            Code::Unavailable,
+            "Try again in a moment. If it stays so, raise the limit of open files (`ulimit -n`) and restart Countersign.",
+        ),
+    };
+    Problem::new(code, why.to_string()).hint(hint).into()
+}
+
+/// What an agent is told to do instead.
+const FOR_AN_AGENT: &str =
+    "Decide in the page or in a terminal of your own, or make a token for the agent.";
+
 fn shut(why: Shut) -> Refusal {
     let problem = Problem::new(Code::NotAllowed, why.to_string());
-    let hint = "Decide in the page or in a terminal of your own, or make a token for the agent.";
-    problem.hint(hint).into()
+    problem.hint(FOR_AN_AGENT).into()
 }
 
 /// What a browser sends by itself has to come from our own page.

@@ -2,10 +2,11 @@
 //!
 //! Owns [`Peer`], which stands in the extensions of every request, and [`Hand`], which finds out whose hand it is. Invariant: nothing in it was said by the peer itself.
 
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use countersign_process::{Holder, holder_of};
+use countersign_process::{Holder, Process, holder_of};
 use tokio::sync::OnceCell;
 
 /// Why nobody is let in over the socket of this machine.
@@ -102,20 +103,48 @@ impl Peer {
     }
 }
 
-/// Whether a connection over TCP is held by what an agent has started. Found out once, when somebody first asks.
+/// Who holds the other end of a connection over TCP. Found out once, when somebody first asks.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Hand(Arc<OnceCell<bool>>);
+pub(crate) struct Hand(Arc<OnceCell<Holder>>);
 
 impl Hand {
-    /// Whether it may be an agent's. An end on this machine of which nobody knows whose it is counts as one.
-    pub(crate) async fn may_be_agents(&self, peer: Peer) -> bool {
+    /// Lets a person in. An end on this machine of which nobody can be named does not count as a person's.
+    ///
+    /// # Errors
+    /// If it is an agent's or may be, or if this process cannot look. The latter is asked again with the next request.
+    pub(crate) async fn check_person(&self, peer: Peer) -> Result<(), NotAPerson> {
         let (Some(theirs), Some(ours)) = (peer.remote(), peer.local()) else {
-            return false;
+            return Ok(());
         };
         let look = || async move {
             let found = tokio::task::spawn_blocking(move || holder_of(theirs, ours)).await;
-            !matches!(found, Ok(Holder::Elsewhere | Holder::Person))
+            found.map_err(io::Error::other)?
         };
-        *self.0.get_or_init(look).await
+        match self.0.get_or_try_init(look).await {
+            Ok(Holder::Elsewhere | Holder::Person) => Ok(()),
+            Ok(Holder::Agent(agent)) => Err(NotAPerson::Agent(agent.clone())),
+            Ok(Holder::Hidden(agent)) => Err(NotAPerson::Hidden(agent.clone())),
+            Ok(Holder::Unknown) => Err(NotAPerson::Unknown),
+            Err(error) => Err(NotAPerson::NotSeen(error)),
+        }
     }
+}
+
+/// Why whoever holds a connection is not taken for the person.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotAPerson {
+    /// A process that comes from an agent has it open.
+    #[error("what an agent has started may not speak for the person: {0} is an agent's process")]
+    Agent(Process),
+    /// Nobody shows it, and this one, which an agent has started, hides what it has open.
+    #[error(
+        "nobody can be seen to hold this connection, and {0}, which an agent has started, hides what it has open"
+    )]
+    Hidden(Process),
+    /// Nobody on this machine can have it open.
+    #[error("nobody on this machine can be seen to hold this connection")]
+    Unknown,
+    /// This process cannot look.
+    #[error("who holds this connection cannot be found out: {0}")]
+    NotSeen(#[source] io::Error),
 }

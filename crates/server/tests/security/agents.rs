@@ -7,7 +7,7 @@ use countersign_process::Marker;
 use serde_json::json;
 
 use super::server::Server;
-use super::speaker;
+use super::speaker::{self, Hiding};
 use super::talk::Request;
 
 const ME: &str = "/api/v1/me";
@@ -139,4 +139,62 @@ async fn a_token_that_the_person_handed_to_an_agent_is_good_for_its_scope() {
         .json(&json!({}));
     let (answer, _) = speaker::hear(agent(), request).await;
     assert_eq!(answer.code(), "not_allowed");
+}
+
+// Root sees everything, so that nobody can hide from it; the tests that name who hides say what holds for either.
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+#[tokio::test]
+async fn a_person_is_let_in_while_an_agents_process_hides_its_files() {
+    let server = Server::start().await;
+    let to = server.name();
+    let _ssh_agent = Hiding::start(&this(), as_agent);
+    let request = Request::get(ME).bearer(&server.owner());
+    let (answer, _) = speaker::hear(speaker::command(&this(), &to), request).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+}
+
+#[tokio::test]
+async fn an_agents_process_that_hides_its_files_is_refused_over_http() {
+    let server = Server::start().await;
+    let to = server.name();
+    let shell = as_agent(speaker::hidden_below_a_shell(&this(), &to));
+    let request = Request::get(ME).bearer(&server.owner());
+    let (answer, _) = speaker::hear(shell, request).await;
+    let refused = (answer.status, answer.code());
+    assert_eq!(refused, (403, "not_allowed".to_owned()), "{answer:?}");
+    let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("security-"), "it is named: {detail}");
+    assert_eq!(detail.contains("hides"), !is_root(), "{detail}");
+}
+
+#[tokio::test]
+async fn a_tunnel_that_hides_its_files_is_let_in() {
+    let server = Server::start().await;
+    let to = server.name();
+    let tunnel = speaker::hidden_below_a_shell(&this(), &to);
+    let request = Request::get(ME).bearer(&server.owner());
+    let (answer, _) = speaker::hear(tunnel, request).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_tunnel_that_hides_waits_for_the_end_of_an_agents_process_that_hides() {
+    let server = Server::start().await;
+    let to = server.name();
+    let token = server.owner();
+    let try_it = || {
+        let request = Request::get(ME).bearer(&token);
+        speaker::hear(speaker::hidden_below_a_shell(&this(), &to), request)
+    };
+    let ssh_agent = Hiding::start(&this(), as_agent);
+    let (answer, _) = try_it().await;
+    let expected = if is_root() { 200 } else { 403 };
+    assert_eq!(answer.status, expected, "{answer:?}");
+    drop(ssh_agent);
+    let (answer, _) = try_it().await;
+    assert_eq!(answer.status, 200, "{answer:?}");
 }

@@ -2,14 +2,20 @@
 //!
 //! Owns how this very program is started again, speaks the bytes it is given, and hands back what it heard.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Lines, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use super::talk::{Answer, DEADLINE, Request};
 
 /// Where the other process is to speak to: an address, or the path of a socket.
 const TO: &str = "COUNTERSIGN_SPEAK_TO";
+
+/// Has the other process hide its environment and its open files from its own user, as an `ssh-agent` does.
+const HIDE: &str = "COUNTERSIGN_SPEAK_HIDDEN";
+
+/// Has the other process do nothing but wait for the end of its stdin.
+const WAIT: &str = "wait";
 
 /// Stand before and after what was heard; the harness of tests says something, too.
 const HEARD: &str = "---heard---\n";
@@ -21,6 +27,15 @@ fn the_other_process_speaks_if_it_is_told_to() {
     let Ok(to) = std::env::var(TO) else {
         return;
     };
+    if std::env::var_os(HIDE).is_some() {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        set_dumpable_behavior(DumpableBehavior::NotDumpable).unwrap();
+    }
+    if to == WAIT {
+        print!("{HEARD}");
+        std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+        return;
+    }
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes).unwrap();
     let heard = match to.parse::<std::net::SocketAddr>() {
@@ -58,6 +73,57 @@ pub(crate) fn command(program: &std::path::Path, to: &str) -> Command {
         .env_clear()
         .env(TO, to);
     command
+}
+
+/// A shell that starts this program, hidden, and stays its parent. A shell itself hides nothing, so it shows whose it is.
+pub(crate) fn hidden_below_a_shell(program: &std::path::Path, to: &str) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    let script =
+        "\"$0\" --exact speaker::the_other_process_speaks_if_it_is_told_to --nocapture; true";
+    shell
+        .args(["-c", script])
+        .arg(program)
+        .env_clear()
+        .env(TO, to)
+        .env(HIDE, "1");
+    shell
+}
+
+/// A process that hides, lives below a shell, and ends with this.
+#[derive(Debug)]
+pub(crate) struct Hiding {
+    child: Child,
+    /// Held, so that what it says at its end is no error.
+    _lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Hiding {
+    /// Starts it; `dress` makes the shell somebody's.
+    pub(crate) fn start(
+        program: &std::path::Path,
+        dress: impl FnOnce(Command) -> Command,
+    ) -> Hiding {
+        let mut shell = dress(hidden_below_a_shell(program, WAIT));
+        let mut child = shell
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let is_hidden = lines.any(|line| line.unwrap() == HEARD.trim_end());
+        assert!(is_hidden, "it ended before it hid");
+        Hiding {
+            child,
+            _lines: lines,
+        }
+    }
+}
+
+impl Drop for Hiding {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
 }
 
 /// What a process hears that says this. Its text if it is no answer.
