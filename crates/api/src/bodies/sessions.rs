@@ -160,7 +160,8 @@ pub struct PatchSession {
     /// Out of sight, or back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
-    /// Another budget, in US dollars; 0 lifts it.
+    /// Another budget, in US dollars; 0 lifts it. Looked at when a turn ends. Where the CLI itself has stopped the agent, another one
+    /// takes its place and goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_usd: Option<f64>,
     /// All variables of the agent, from its next start at an idle moment on.

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// In a worktree of its own, on a branch of its own from this commit
     #[arg(long, value_name = "BASE", num_args = 0..=1, require_equals = true, default_missing_value = "HEAD")]
     worktree: Option<String>,
-    /// Ask a person once it has cost so many US dollars
+    /// Ask a person once it has cost so many US dollars: looked at when a turn ends; the CLI stops itself at twice the amount
     #[arg(long, value_name = "USD", value_parser = remote::budget, allow_negative_numbers = true)]
     budget: Option<f64>,
     /// A folder that counts as the working folder, too

@@ -108,7 +108,8 @@ pub struct Setup {
     /// Variables for the agent. Values are kept in the database, never in a journal.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// What it may cost, in US dollars, before a person is asked.
+    /// What it may cost, in US dollars, before a person is asked. Looked at when a turn ends, so one turn may go beyond it; the CLI stops
+    /// an agent itself, in the middle of a turn, at twice the amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_usd: Option<f64>,
     /// What is added to the system prompt.
@@ -332,7 +333,7 @@ pub struct SessionView {
     pub context_percent: Option<u8>,
     /// What it has cost, in US dollars.
     pub cost_usd: f64,
-    /// What it may cost.
+    /// What it may cost, looked at when a turn ends.
     pub budget_usd: Option<f64>,
     /// When it was made.
     pub created: u64,

@@ -5,7 +5,7 @@
 
 use countersign_journal::Exit;
 
-use super::core::{Core, EndStep, EndWhy, Hold, Look, Outcome, Phase, Room};
+use super::core::{CliCap, Core, EndStep, EndWhy, Hold, Look, Outcome, Phase, Room};
 use super::turn::Turn;
 use super::{Begin, Effect, words};
 
@@ -54,6 +54,7 @@ impl Core {
         if generation > self.generation {
             self.forget_agent();
             self.generation = generation;
+            self.cli_cap = CliCap::Below;
         }
         if self.phase != Phase::Live {
             self.outcome = match &self.outcome {
@@ -140,6 +141,7 @@ impl Core {
         self.phase = Phase::Starting;
         self.waits_since = None;
         self.wants_restart = false;
+        self.cli_cap = CliCap::Below;
         self.trap = None;
         self.stderr.clear();
         out.push(Effect::Spawn {
@@ -353,6 +355,7 @@ impl Core {
     pub(super) fn off(&mut self, outcome: Outcome, out: &mut Vec<Effect>) {
         self.sleep(out);
         self.outcome = outcome;
+        self.cli_cap = CliCap::Below;
         self.first = None;
         self.is_wanted = false;
         self.needs_word = true;

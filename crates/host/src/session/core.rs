@@ -100,6 +100,20 @@ pub(super) struct Ending {
     pub(super) deadline: Option<u64>,
 }
 
+/// How the agent stands with the limit that the CLI itself was started with (`--max-budget-usd`). It cannot be changed while the agent runs: whoever
+/// has reached it needs another agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CliCap {
+    /// Not reached.
+    #[default]
+    Below,
+    /// It ended a turn at this moment, and fails every later one.
+    Reached(u64),
+    /// Reached, and the budget allows more: another agent takes its place.
+    Lifted,
+}
+
 /// Room for an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -180,6 +194,7 @@ pub struct Core {
     pub(super) limited_at: u64,
     pub(super) over_budget: Option<Over>,
     pub(super) has_budget: bool,
+    pub(super) cli_cap: CliCap,
     /// A turn has just ended, and what it has cost is told next: nothing is sent before that, or before this moment.
     pub(super) counts_until: Option<u64>,
     pub(super) outcome: Outcome,

@@ -176,6 +176,8 @@ pub struct TurnEnd {
     pub why: String,
     /// The status of the API.
     pub status: Option<u16>,
+    /// The CLI's own limit of dollars ended it.
+    pub is_capped: bool,
 }
 
 /// What kind of failure an answer of the model reports, as far as it matters here.

@@ -4,7 +4,7 @@
 //! left unread in its journal changes nothing.
 
 use super::agent::Start;
-use super::core::{Core, EndStep, EndWhy, Ending, Hold, Limit, Outcome, Phase};
+use super::core::{CliCap, Core, EndStep, EndWhy, Ending, Hold, Limit, Outcome, Phase};
 use super::fact::{Report, Seen, Trouble, TurnEnd};
 use super::open::{Question, Task, Tool, Unread};
 use super::turn::Turn;
@@ -119,6 +119,7 @@ impl Core {
         if generation > self.generation {
             self.forget_agent();
             self.generation = generation;
+            self.cli_cap = CliCap::Below;
             self.phase = Phase::Starting;
         }
     }
@@ -169,6 +170,9 @@ impl Core {
         );
         if failed {
             self.hold(Hold::Failed);
+        }
+        if end.is_capped && self.cli_cap == CliCap::Below {
+            self.cli_cap = CliCap::Reached(now);
         }
         self.tasks.retain(|task| task.is_background);
         self.forget_calls_of_the_turn();

@@ -4,7 +4,7 @@
 //! nothing else goes on, unless a person wants it at once; a held queue does not move.
 
 use super::Effect;
-use super::core::{Core, EndWhy, Phase, Room};
+use super::core::{CliCap, Core, EndWhy, Phase, Room};
 use super::open::Unread;
 
 use crate::control::MessageId;
@@ -56,7 +56,9 @@ impl Core {
 
     fn next_message(&mut self, now: u64, out: &mut Vec<Effect>) {
         let is_idle = self.turn.is_none() && self.questions.is_empty();
-        if is_idle && self.wants_restart && self.tasks.is_empty() {
+        // Work in the background is waited for, but not by one that can do nothing any more.
+        let may_restart = self.tasks.is_empty() || self.cli_cap == CliCap::Lifted;
+        if is_idle && self.wants_restart && may_restart {
             return self.end_for(now, EndWhy::Restart, out);
         }
         if let Some(message) = self.message_now() {

@@ -198,6 +198,7 @@ fn ended(payload: &[u8], route: &Route<'_>) -> TurnEnd {
     let reason = read.terminal_reason.unwrap_or_default();
     TurnEnd {
         ok,
+        is_capped: (route.subtype).is_some_and(|subtype| subtype == "error_max_budget_usd"),
         aborted: reason.starts_with("aborted_"),
         status: status.or_else(|| words::status_in(&told)),
         why: match ok {

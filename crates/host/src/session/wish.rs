@@ -5,7 +5,7 @@
 
 use countersign_keeper::protocol::EndPlan;
 
-use super::core::{Core, EndStep, EndWhy, Ending, Hold, Look, Outcome, Over, Phase};
+use super::core::{CliCap, Core, EndStep, EndWhy, Ending, Hold, Look, Outcome, Over, Phase};
 use super::open::Unread;
 use super::{Effect, Input};
 use crate::control::MessageId;
@@ -319,6 +319,25 @@ impl Core {
         self.over_budget = budget.map(|budget| Over { spent, budget });
         if self.over_budget.is_some() && self.ending.is_none() {
             self.interrupt_turn(now, out);
+        }
+        if self.over_budget.is_none() {
+            self.leave_cap(out);
+        }
+    }
+
+    /// The budget allows more than the agent was told at its start: another one takes its place, and goes on where the limit broke the turn off.
+    fn leave_cap(&mut self, out: &mut Vec<Effect>) {
+        let CliCap::Reached(since) = self.cli_cap else {
+            return;
+        };
+        self.cli_cap = CliCap::Lifted;
+        self.wants_restart = self.has_agent();
+        self.held.take_if(|hold| *hold == Hold::Failed);
+        if matches!(self.outcome, Outcome::Failed { .. }) {
+            self.outcome = Outcome::Done;
+        }
+        if self.queued == 0 && !self.needs_word {
+            out.push(Effect::GoOn { since });
         }
     }
 

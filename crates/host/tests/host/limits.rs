@@ -3,7 +3,9 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use countersign_host::control::session::{Pause, Setup};
-use countersign_host::control::{Command, Control, ControlError, Message, SessionView, State};
+use countersign_host::control::{
+    Command, Control, ControlError, Message, SessionId, SessionView, State,
+};
 
 use crate::heard::Heard;
 use crate::stage::{DEADLINE, Stage};
@@ -181,4 +183,68 @@ unsolicited after 300ms
         }
     };
     assert_eq!(interrupts, 1);
+}
+
+/// The first turn alone costs more than twice a budget of 0.8, which is where the CLI stops the agent itself.
+const DEAR: &str = r#"
+turn when "one"
+  usage input=1000 output=100 cost=2
+  say "First part."
+  tool Read {"file_path":"${cwd}/notes.txt"}
+  say "Second part."
+turn always
+  usage input=1000 output=100 cost=0.1
+  say "Hello: ${prompt}."
+"#;
+
+/// What a page would send.
+async fn allow(stage: &Stage, session: SessionId, budget_usd: Option<f64>) {
+    let command = Command::SetBudget {
+        session,
+        budget_usd,
+    };
+    stage.execute(command).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_budget_that_is_raised_lets_a_session_go_on_that_the_cli_itself_has_stopped() {
+    let stage = Stage::new(DEAR).await;
+    let setup = Setup {
+        budget_usd: Some(0.8),
+        ..Setup::default()
+    };
+    let session = stage.start_with("one", setup).await;
+    let view = stage.until(session, "paused").await;
+    assert!(view.cost_usd > 1.9, "{view:?}");
+    let ended = Heard::of(&stage, session).await;
+    let capped = |line: &crate::heard::Line| line.said["subtype"] == "error_max_budget_usd";
+    assert!(ended.0.iter().any(capped), "the CLI stopped it: {ended:?}");
+    allow(&stage, session, Some(8.0)).await;
+    let renewed = |view: &SessionView| view.generation == 2 && is_done(view);
+    stage
+        .until_seen(session, "another agent that has gone on", renewed)
+        .await;
+    let message = Message::text("two");
+    stage.execute(Command::Send { session, message }).await;
+    stage.until_said(session, "Hello: two.").await;
+    let heard = Heard::of(&stage, session).await;
+    assert_eq!(heard.0.iter().filter(|line| capped(line)).count(), 1);
+    let sent = heard.sent();
+    assert_eq!(sent.len(), 3, "it was told to go on, once: {sent:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_budget_that_is_lifted_lets_a_message_run_that_waited_behind_the_clis_own_limit() {
+    let stage = Stage::new(DEAR).await;
+    let setup = Setup {
+        budget_usd: Some(0.8),
+        ..Setup::default()
+    };
+    let session = stage.start_with("one", setup).await;
+    stage.until(session, "paused").await;
+    let message = Message::text("two");
+    stage.execute(Command::Send { session, message }).await;
+    allow(&stage, session, None).await;
+    stage.until_said(session, "Hello: two.").await;
+    assert_eq!(Heard::of(&stage, session).await.sent(), ["one", "two"]);
 }

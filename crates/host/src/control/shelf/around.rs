@@ -31,7 +31,7 @@ pub struct Template {
     /// The mode. Never hands-off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
-    /// What it may cost, in US dollars.
+    /// What it may cost, in US dollars. Looked at when a turn ends; the CLI stops an agent itself at twice the amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_usd: Option<f64>,
     /// What is added to the system prompt.

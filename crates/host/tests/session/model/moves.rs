@@ -121,6 +121,7 @@ impl World {
             aborted: false,
             why: why.into(),
             status: None,
+            is_capped: which == 2,
         }
     }
 
