@@ -12,7 +12,7 @@ use countersign_keeper::attach::{self, AttachError, Credentials};
 use countersign_keeper::protocol::{Role, Standing};
 use countersign_keeper::{Found, RecoverError};
 
-use super::{Actor, Agent, Book, Context, Held, Projection};
+use super::{Actor, Agent, Book, Context, Held, Projection, greeting};
 use crate::approval::{After, Family};
 use crate::control::approval::Life;
 use crate::control::{ControlError, Result, SessionId, State, now};
@@ -129,10 +129,10 @@ impl Actor {
             }
         };
         match found {
-            Found::Live(_) => {
+            Found::Live(keeper) => {
                 crate::points::passed("agent found");
                 self.inner.found(self.id);
-                self.attach().await;
+                self.attach(keeper.generation).await;
             }
             Found::Unreachable(_) => self.unreachable().await,
             Found::Ended { .. } | Found::Lost { .. } | Found::Never => {
@@ -232,7 +232,7 @@ impl Actor {
         self.tell_queue().await;
     }
 
-    async fn attach(&mut self) {
+    async fn attach(&mut self, generation: u32) {
         let mut desk = match self.open_desk(self.row.mode).await {
             Ok(desk) => desk,
             Err(error) => {
@@ -246,9 +246,15 @@ impl Actor {
         }
         let version: Option<Version> = self.row.version.as_ref().and_then(|it| it.parse().ok());
         let host = &self.inner.settings.agents;
+        let dir = self.inner.folders.session(self.id);
+        let has_hook = blocking(move || Ok(greeting::registers_hook(&dir, generation)));
+        let has_hook = has_hook.await.unwrap_or_default();
+        // One that is registered is answered, whatever version the agent turned out to be since.
+        let known_then = version.filter(|_| !has_hook);
         let Starting {
             claude, watching, ..
-        } = desk::attach(&desk, &self.row.setup, host, version, now());
+        } = desk::attach(&desk, &self.row.setup, host, known_then, now());
+        watching.learn_version(version);
         let (sender, begun) = tokio::sync::oneshot::channel();
         self.begun = Some(begun);
         let (inner, id, token) = (Arc::clone(&self.inner), self.id, self.row.token.clone());

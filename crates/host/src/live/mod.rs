@@ -14,6 +14,7 @@ mod context;
 mod cycle;
 mod decide;
 mod going;
+mod greeting;
 mod last;
 mod messages;
 mod plans;

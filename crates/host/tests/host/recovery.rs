@@ -272,3 +272,42 @@ turn
     let asked = |line: &&crate::heard::Line| line.said["request"]["subtype"] == "can_use_tool";
     assert_eq!(heard.0.iter().filter(asked).count(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hook_of_an_agent_whose_version_was_unknown_is_answered_after_a_restart() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mut stage = Stage::with(ASKS, |settings| {
+        // It does not tell its version when asked, and tells one that needs no hook when it works.
+        let silent = settings.agents.data.parent().unwrap().join("silent");
+        let cli = &settings.agents.claude[0];
+        let text = format!("#!/bin/sh\n[ \"$1\" = --version ] && exit 1\nexec '{cli}' \"$@\"\n");
+        std::fs::write(&silent, text).unwrap();
+        std::fs::set_permissions(&silent, std::fs::Permissions::from_mode(0o755)).unwrap();
+        settings.agents.claude = vec![silent.to_str().unwrap().to_owned()];
+    })
+    .await;
+    let id = stage.start("one").await;
+    let asked = stage.open_approvals(id, 1).await;
+    stage.decide(&asked[0], Decide::allow()).await;
+    stage.until(id, "idle").await;
+    stage.restart().await;
+    stage.until(id, "idle").await;
+    let message = Message::text("three");
+    let session = id;
+    stage.execute(Command::Send { session, message }).await;
+    let asked = stage.open_approvals(id, 1).await;
+    stage.decide(&asked[0], Decide::allow()).await;
+    stage.until_said(id, "Done: three.").await;
+    let heard = Heard::of(&stage, id).await;
+    let hooks: Vec<_> = (heard.0.iter())
+        .filter(|line| line.said["request"]["subtype"] == "hook_callback")
+        .map(|line| line.said["request_id"].clone())
+        .collect();
+    assert_eq!(hooks.len(), 2, "one for each call");
+    for hook in hooks {
+        let is_it = |line: &&crate::heard::Line| line.said["response"]["request_id"] == hook;
+        let answer = heard.0.iter().find(is_it).expect("it is answered");
+        assert_eq!(answer.said["response"]["subtype"], "success", "{answer:?}");
+    }
+}
