@@ -89,7 +89,9 @@ impl Handle {
         };
         self.call_if_known(request).await?;
         // 2.1.62 says no more about a task that was stopped.
-        self.shared().known().task_stopped(task);
+        self.shared()
+            .known()
+            .task_stopped(task, tokio::time::Instant::now());
         self.shared().touch();
         Ok(())
     }

@@ -20,6 +20,7 @@ use countersign_wire::recording::Direction;
 #[cfg(unix)]
 use tokio::io::ReadBuf;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::time::Instant;
 
 use super::audience::Event;
 use super::batch::{Batch, Kind, View};
@@ -343,12 +344,12 @@ impl<'a> Driver<'a> {
             }
             "task_started" | "task_updated" | "task_notification" => {
                 if let Some(task) = view.glance::<TaskGlance>() {
-                    self.shared.known().task(&subtype, task);
+                    self.shared.known().task(&subtype, task, Instant::now());
                 }
             }
             "background_tasks_changed" => {
                 if let Some(tasks) = view.glance::<TasksGlance>().and_then(|glance| glance.tasks) {
-                    self.shared.known().task_list(tasks);
+                    self.shared.known().task_list(tasks, Instant::now());
                 }
             }
             _ => return,
@@ -396,7 +397,7 @@ impl<'a> Driver<'a> {
             .flatten()
             .filter_map(|block| block.tool_use_id)
         {
-            self.shared.known().reported(&call);
+            self.shared.known().reported(&call, Instant::now());
         }
         self.shared.touch();
     }

@@ -5,11 +5,17 @@
 //! with every turn.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use countersign_wire::control::InitializeReply;
+use tokio::time::Instant;
 
 use super::glance::{InitGlance, TaskGlance};
 use crate::options::{Capabilities, Version};
+
+/// How long idleness is held back once the last task in the background has ended. The CLI begins a turn of its own then, and says so some two
+/// milliseconds later; a machine that is busy may take far longer.
+const SETTLES: Duration = Duration::from_millis(500);
 
 /// The facts.
 #[derive(Debug, Default)]
@@ -26,6 +32,8 @@ pub(crate) struct Known {
     tasks: BTreeMap<String, Option<String>>,
     /// The CLI gives the whole set of background tasks, so single messages do not count.
     has_task_list: bool,
+    /// The last task has just ended: until then a turn may follow.
+    settles_at: Option<Instant>,
     is_in_turn: bool,
     /// How many results came.
     results: u64,
@@ -119,7 +127,7 @@ impl Known {
         std::mem::take(&mut self.errors)
     }
 
-    pub(crate) fn task(&mut self, subtype: &str, task: TaskGlance) {
+    pub(crate) fn task(&mut self, subtype: &str, task: TaskGlance, now: Instant) {
         let Some(id) = task.task_id.filter(|_| !self.has_task_list) else {
             return;
         };
@@ -130,7 +138,9 @@ impl Known {
                 Some("completed" | "killed" | "failed" | "stopped")
             );
         if has_ended {
+            let had = self.has_background_work();
             self.tasks.remove(&id);
+            self.settle(had, now);
         } else if subtype == "task_started" {
             let is_agent = task.task_type.as_deref() == Some("local_agent");
             self.tasks.insert(id, task.tool_use_id.filter(|_| is_agent));
@@ -138,22 +148,40 @@ impl Known {
     }
 
     /// The report of a sub-agent came: it runs no more. 2.1.62 says nothing else of one that ran in the foreground.
-    pub(crate) fn reported(&mut self, call: &str) {
+    pub(crate) fn reported(&mut self, call: &str, now: Instant) {
+        let had = self.has_background_work();
         self.tasks.retain(|_, agent| agent.as_deref() != Some(call));
+        self.settle(had, now);
     }
 
     /// A task was stopped at our wish.
-    pub(crate) fn task_stopped(&mut self, id: &str) {
+    pub(crate) fn task_stopped(&mut self, id: &str, now: Instant) {
+        let had = self.has_background_work();
         self.tasks.remove(id);
+        self.settle(had, now);
     }
 
     /// The whole set of background tasks.
-    pub(crate) fn task_list(&mut self, tasks: Vec<TaskGlance>) {
+    pub(crate) fn task_list(&mut self, tasks: Vec<TaskGlance>, now: Instant) {
+        let had = self.has_background_work();
         self.has_task_list = true;
         self.tasks = tasks
             .into_iter()
             .filter_map(|task| Some((task.task_id?, None)))
             .collect();
+        self.settle(had, now);
+    }
+
+    /// Holds idleness back if there was work in the background and there is none any more.
+    fn settle(&mut self, had: bool, now: Instant) {
+        if had && !self.has_background_work() {
+            self.settles_at = Some(now + SETTLES);
+        }
+    }
+
+    /// Returns when idleness is held back no longer, if it is.
+    pub(crate) fn settles_at(&self, now: Instant) -> Option<Instant> {
+        self.settles_at.filter(|at| now < *at)
     }
 
     /// Whether a turn runs, as far as the CLI says.
@@ -172,9 +200,9 @@ impl Known {
     }
 
     /// Whether nothing is going on: no turn, and nothing in the background that would start one.
-    pub(crate) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self, now: Instant) -> bool {
         let says_so = self.state.as_deref().is_none_or(|state| state == "idle");
-        says_so && !self.is_in_turn && self.tasks.is_empty()
+        says_so && !self.is_in_turn && self.tasks.is_empty() && self.settles_at(now).is_none()
     }
 }
 
@@ -193,6 +221,10 @@ mod tests {
         }
     }
 
+    fn later() -> Instant {
+        Instant::now() + SETTLES
+    }
+
     #[test]
     fn a_mode_that_was_accepted_and_is_not_in_force_is_noticed() {
         let mut known = Known::default();
@@ -209,12 +241,12 @@ mod tests {
     fn idle_means_a_result_came_and_nothing_runs_in_the_background() {
         let mut known = Known::default();
         known.sent();
-        assert!(!known.is_idle());
-        known.task("task_started", task("t", None));
+        assert!(!known.is_idle(later()));
+        known.task("task_started", task("t", None), Instant::now());
         known.result(None, vec![]);
-        assert!(!known.is_idle() && known.has_background_work());
-        known.task("task_updated", task("t", Some("completed")));
-        assert!(known.is_idle());
+        assert!(!known.is_idle(later()) && known.has_background_work());
+        known.task("task_updated", task("t", Some("completed")), Instant::now());
+        assert!(known.is_idle(later()));
     }
 
     #[test]
@@ -222,20 +254,20 @@ mod tests {
         let mut known = Known::default();
         known.state("running".into());
         known.result(None, vec![]);
-        assert!(!known.is_idle());
+        assert!(!known.is_idle(later()));
         known.state("idle".into());
-        assert!(known.is_idle());
+        assert!(known.is_idle(later()));
     }
 
     #[test]
     fn a_list_of_tasks_replaces_what_single_messages_said() {
         let mut known = Known::default();
-        known.task("task_started", task("foreground", None));
-        known.task_list(vec![task("a", None)]);
-        known.task("task_started", task("foreground", None));
+        known.task("task_started", task("foreground", None), Instant::now());
+        known.task_list(vec![task("a", None)], Instant::now());
+        known.task("task_started", task("foreground", None), Instant::now());
         assert!(known.has_background_work());
-        known.task_list(vec![]);
-        assert!(known.is_idle());
+        known.task_list(vec![], Instant::now());
+        assert!(known.is_idle(later()));
     }
 
     #[test]
@@ -247,16 +279,42 @@ mod tests {
             tool_use_id: Some(call.to_owned()),
             ..TaskGlance::default()
         };
-        known.task("task_started", started("a", "local_agent", "call-1"));
-        known.task("task_started", started("b", "local_bash", "call-2"));
-        known.reported("call-2");
+        known.task(
+            "task_started",
+            started("a", "local_agent", "call-1"),
+            Instant::now(),
+        );
+        known.task(
+            "task_started",
+            started("b", "local_bash", "call-2"),
+            Instant::now(),
+        );
+        known.reported("call-2", Instant::now());
         assert!(known.has_background_work());
-        known.reported("call-1");
+        known.reported("call-1", Instant::now());
         assert!(
             known.has_background_work(),
             "a command in the background reports at once"
         );
-        known.task_stopped("b");
+        known.task_stopped("b", Instant::now());
         assert!(!known.has_background_work());
+    }
+
+    #[test]
+    fn idleness_is_held_back_for_the_turn_that_follows_work_in_the_background() {
+        let mut known = Known::default();
+        let now = Instant::now();
+        known.state("idle".into());
+        known.task_list(vec![task("a", None)], now);
+        known.task_list(vec![], now);
+        assert!(!known.is_idle(now + Duration::from_millis(2)));
+        // The turn begins in time, and idleness is its end.
+        known.state("running".into());
+        assert!(!known.is_idle(now + SETTLES));
+        known.state("idle".into());
+        assert!(known.is_idle(now + SETTLES));
+        // An empty list after an empty list is no end of work.
+        known.task_list(vec![], now + SETTLES);
+        assert!(known.is_idle(now + SETTLES));
     }
 }

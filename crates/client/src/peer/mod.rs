@@ -27,6 +27,7 @@ use countersign_wire::HostMessage;
 use countersign_wire::control::{ControlOutcome, HostControlRequest, HostRequest};
 use countersign_wire::write::to_line;
 use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
 
 pub(crate) use dispatch::{reopen, settle};
 
@@ -207,7 +208,13 @@ impl Shared {
             if let Some(closed) = self.end() {
                 return Err(Error::Closed(closed));
             }
-            changed.await;
+            // Idleness that is held back comes by time, not by a line.
+            let now = Instant::now();
+            let settles_at = self.known().settles_at(now);
+            match settles_at {
+                Some(at) => drop(tokio::time::timeout_at(at, changed).await),
+                None => changed.await,
+            }
         }
     }
 
@@ -260,7 +267,9 @@ impl Shared {
 
     /// Whether nothing is going on: no message without an end, no turn, no background work, no open question.
     pub(crate) fn is_idle(&self) -> bool {
-        self.turns().open() == 0 && self.questions.count() == 0 && self.known().is_idle()
+        self.turns().open() == 0
+            && self.questions.count() == 0
+            && self.known().is_idle(Instant::now())
     }
 
     /// The same error, with how the agent ended: that is known a moment after its stdin is found closed.

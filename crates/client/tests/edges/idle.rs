@@ -110,3 +110,35 @@ async fn a_uuid_that_is_still_open_is_not_sent_again_and_its_turn_goes_on() {
     let next = session.send("B").await.unwrap();
     assert_eq!(far.hear().await["uuid"], next.uuid());
 }
+
+#[tokio::test]
+async fn idle_does_not_come_between_the_end_of_background_work_and_the_turn_that_follows_it() {
+    // In this order, some two milliseconds apart, 2.1.62 and 2.1.200 to 2.1.327 say it.
+    let (session, mut far) = session(Claude::new()).await;
+    let state =
+        |state: &str| json!({"type": "system", "subtype": "session_state_changed", "state": state});
+    let tasks = |tasks: serde_json::Value| json!({"type": "system", "subtype": "background_tasks_changed", "tasks": tasks});
+    let mut turn = session.send("x").await.unwrap();
+    far.hear().await;
+    far.say(&state("running")).await;
+    far.say(&tasks(json!([{"task_id": "t", "task_type": "local_bash"}])))
+        .await;
+    far.say(&result()).await;
+    far.say(&state("idle")).await;
+    soon(turn.result()).await.unwrap();
+
+    let mut idle = pin!(session.handle.idle());
+    assert!(poll_immediate(&mut idle).await.is_none());
+    far.say(&tasks(json!([]))).await;
+    let between = tokio::time::timeout(std::time::Duration::from_millis(20), &mut idle).await;
+    assert!(between.is_err(), "idle between the task and its turn");
+    far.say(&state("running")).await;
+    far.say(&json!({"type": "system", "subtype": "init", "session_id": "s"}))
+        .await;
+    let during = tokio::time::timeout(std::time::Duration::from_secs(1), &mut idle).await;
+    assert!(during.is_err(), "idle while the turn runs");
+    far.say(&result()).await;
+    far.say(&state("idle")).await;
+    soon(idle).await.unwrap();
+    assert!(session.handle.is_idle());
+}
