@@ -149,13 +149,14 @@ pub struct RuleError {
 }
 
 /// Names that tools had once, and their names of today.
-const FORMER: [(&str, &str); 6] = [
+const FORMER: [(&str, &str); 7] = [
     ("Task", "Agent"),
     ("KillShell", "TaskStop"),
     ("KillBash", "TaskStop"),
     ("AgentOutputTool", "TaskOutput"),
     ("BashOutput", "TaskOutput"),
     ("exit_plan_mode", "ExitPlanMode"),
+    ("ProposeGoal", "SetGoal"),
 ];
 
 /// The name a tool goes by today: rules hold for both.

@@ -60,6 +60,7 @@ pub const ASKED_TOOLS: &[&str] = &[
     "SendMessage",
     "SendUserFile",
     "SendUserMessage",
+    "SetGoal",
     "ShareOnboardingGuide",
     "ShowOnboardingRolePicker",
     "Skill",

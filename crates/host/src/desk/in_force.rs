@@ -10,7 +10,7 @@ use countersign_client::options::Version;
 use countersign_client::wire::control::InitializeReply;
 use countersign_client::{Error, Handle, Json, PermissionMode};
 use countersign_policy::rule::todays_name;
-use countersign_policy::{Disk as _, EVERY_TOOL, RealDisk};
+use countersign_policy::{ASKED_TOOLS, Disk as _, EVERY_TOOL, RealDisk};
 use serde::Deserialize;
 
 use super::watching::{HOOKS_CANNOT_PASS, Watching, needs_hook};
@@ -162,13 +162,16 @@ impl Wanted {
             Some(rules) => {
                 let asks = self.asks.iter().map(|rule| ("ask", rule));
                 let denies = self.denies.iter().map(|rule| ("deny", rule));
+                // The CLI lists a tool by its name of today, and which name that is depends on the version.
+                let is_listed = |effect: &str, rule: &str| {
+                    let is_it = |text: &str| text == rule || text == todays_name(rule);
+                    (rules.iter()).any(|(known, text)| known == effect && is_it(text))
+                };
+                // Where every tool is asked about, it does not matter what one of them is called by now.
+                let asks_about_all = is_listed("ask", EVERY_TOOL);
+                let asks = asks.filter(|(_, rule)| !asks_about_all || !is_tool(rule));
                 for (effect, rule) in asks.chain(denies) {
-                    // The CLI lists a tool by its name of today.
-                    let listed = todays_name(rule);
-                    if !rules
-                        .iter()
-                        .any(|(known, text)| known == effect && text == listed)
-                    {
+                    if !is_listed(effect, rule) {
                         found.unmet.push(Unmet::Rule(format!("{effect} {rule}")));
                     }
                 }
@@ -181,6 +184,11 @@ impl Wanted {
         }
         found
     }
+}
+
+/// Returns whether a rule names a whole tool of the CLI itself, by whatever name.
+fn is_tool(rule: &str) -> bool {
+    ASKED_TOOLS.contains(&rule)
 }
 
 impl Seen {
@@ -289,4 +297,49 @@ fn full_name(wanted: Option<&str>, greeting: Option<&InitializeReply>) -> Option
         .iter()
         .find(|model| model.value == wanted)?;
     model.resolved_model.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(asks: &[&str]) -> Wanted {
+        Wanted {
+            model: None,
+            mode: PermissionMode::Default,
+            add_dirs: Vec::new(),
+            asks: asks.iter().map(|rule| (*rule).to_owned()).collect(),
+            denies: Vec::new(),
+            settings: Json::from(serde_json::json!({})),
+            has_hook: true,
+        }
+    }
+
+    fn unmet(asks: &[&str], listed: &[&str]) -> Vec<Unmet> {
+        let rules = listed
+            .iter()
+            .map(|rule| ("ask".to_owned(), (*rule).to_owned()));
+        let seen = Seen {
+            rules: Some(rules.collect()),
+            ..Seen::default()
+        };
+        wanted(asks).compare(&seen).unmet
+    }
+
+    #[test]
+    fn a_tool_that_has_another_name_on_another_version_is_asked_about_by_either() {
+        // 2.1.325 lists the one, 2.1.327 the other, for the same rules.
+        assert_eq!(unmet(&["ProposeGoal"], &["ProposeGoal"]), []);
+        assert_eq!(unmet(&["ProposeGoal", "SetGoal"], &["SetGoal"]), []);
+    }
+
+    #[test]
+    fn a_renamed_tool_is_no_trouble_where_every_tool_is_asked_about() {
+        assert_eq!(unmet(&["TaskGet", "Bash"], &["*", "Bash"]), []);
+        let missing = unmet(&["TaskGet", "Bash"], &["Bash"]);
+        assert_eq!(missing, [Unmet::Rule("ask TaskGet".to_owned())]);
+        // A rule of a server is one of its own, and shows that the settings were taken.
+        let missing = unmet(&["mcp__notes"], &["*"]);
+        assert_eq!(missing, [Unmet::Rule("ask mcp__notes".to_owned())]);
+    }
 }
