@@ -44,7 +44,7 @@ pub(crate) use values::Hidden;
 pub use values::{
     PermissionPrompts, Prompt, SettingSource, Settings, Skills, Thinking, ThinkingDisplay, Tools,
 };
-pub use version::{NoVersion, ProbeError, Version, probe_version};
+pub use version::{NoVersion, OLDEST_SUPPORTED, ProbeError, Version, probe_version};
 
 /// Everything that can be said of a run before it starts. Set by the chainable methods.
 ///

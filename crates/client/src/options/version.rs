@@ -28,6 +28,9 @@ pub struct Version {
     pub patch: u32,
 }
 
+/// The oldest version of the CLI that works. Up to 2.0.42 a hook that says *ask* has the CLI deny the call, so that no tool would ever run.
+pub const OLDEST_SUPPORTED: Version = Version::new(2, 0, 43);
+
 impl Version {
     /// A version from its three numbers.
     pub const fn new(major: u32, minor: u32, patch: u32) -> Self {

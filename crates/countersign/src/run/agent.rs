@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use countersign_client::hook::PreToolUse;
-use countersign_client::options::{SettingSource, Version};
+use countersign_client::options::{
+    ChildEnv, Cli, OLDEST_SUPPORTED, SettingSource, Surroundings, Version, probe_version,
+};
 use countersign_client::wire::Extra;
 use countersign_client::wire::control::ApplyFlagSettings;
 use countersign_client::{Claude, Hook, HookError, Json, PermissionMode, Recorder, Session};
@@ -57,6 +59,9 @@ const UNREAD: usize = 256 << 20;
 
 /// How long a version may take that does not know the request and says nothing.
 const APPLYING: Duration = Duration::from_secs(5);
+
+/// How long `--version` may take. A cold start of the slowest takes two seconds.
+const PROBING: Duration = Duration::from_secs(20);
 
 /// From this version on no hook of settings lets a call pass that a rule wants asked, and saying *ask* by a hook would
 /// hide what the CLI has to say about a call.
@@ -112,6 +117,9 @@ impl Launch {
             claude = claude.record(recorder);
         }
         let session = claude.connect().await?;
+        if session.handle.version().is_none() {
+            self.refuse_too_old().await?;
+        }
         tracing::debug!(pid = session.handle.pid(), cwd = %self.cwd.display(), wary = self.is_wary, "the agent was started");
         if let Some(rest) = &self.watch.rest {
             let request = ApplyFlagSettings {
@@ -131,6 +139,26 @@ impl Launch {
             hook_asks,
         };
         Ok(Started { session, watching })
+    }
+}
+
+impl Launch {
+    /// Refuses a CLI on which no call would ever run. Only versions that do not name themselves in their greeting are that old.
+    async fn refuse_too_old(&self) -> anyhow::Result<()> {
+        let cli = self.claude.clone().map_or(Cli::Search, Cli::Line);
+        let around = Surroundings::of_this_process();
+        let located = cli.locate(&around)?;
+        let env = ChildEnv::from_iter(around.env);
+        match probe_version(&located, &env, PROBING).await {
+            Ok(version) if version < OLDEST_SUPPORTED => anyhow::bail!(
+                "claude {version} is too old: install {OLDEST_SUPPORTED} or a newer one (`claude update`), and start again"
+            ),
+            Ok(_) => Ok(()),
+            Err(error) => {
+                tracing::debug!(%error, "no version");
+                Ok(())
+            }
+        }
     }
 }
 

@@ -134,6 +134,12 @@ impl Stage {
         self
     }
 
+    /// With this one as `--claude`.
+    pub(crate) fn cli(mut self, line: &str) -> Self {
+        self.claude = Some(line.to_owned());
+        self
+    }
+
     /// With a file in the project.
     pub(crate) fn file(self, name: &str, content: &str) -> Self {
         self.sandbox.write(name, content).unwrap();

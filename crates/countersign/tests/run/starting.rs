@@ -107,3 +107,27 @@ fn settings_that_cannot_be_read_stop_the_start() {
         ran.warns(why);
     }
 }
+
+#[test]
+fn a_cli_on_which_no_call_would_ever_run_is_refused() {
+    let scenario = "version 2.0.75\nturn\n  say \"Hello.\"\n";
+    let mut stage = Stage::new(Which::Scenario, scenario).unwrap();
+    let old = stage.aside("old");
+    stage = stage.cli(&old);
+    let ours = env!("CARGO_BIN_EXE_countersign");
+    for (version, is_taken) in [("2.0.42", false), ("2.0.43", true)] {
+        let text = format!(
+            "#!/bin/sh\n[ \"$1\" = --version ] && {{ echo '{version} (Claude Code)'; exit; }}\n\
+             exec '{ours}' rehearse cli \"$@\"\n"
+        );
+        std::fs::write(&old, text).unwrap();
+        std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let ran = stage.run(&["hi"]);
+        match is_taken {
+            true => ran.is(0).says("Hello."),
+            false => ran
+                .is(1)
+                .warns("claude 2.0.42 is too old: install 2.0.43 or a newer one"),
+        };
+    }
+}

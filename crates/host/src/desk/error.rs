@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use countersign_client::options::LocateError;
+use countersign_client::options::{LocateError, OLDEST_SUPPORTED, Version};
 use countersign_policy::RuleError;
 
 /// Why a session cannot be set up as it was asked for.
@@ -40,6 +40,11 @@ pub enum DeskError {
     /// There is no CLI.
     #[error(transparent)]
     NoCli(#[from] LocateError),
+    /// A CLI that denies every call that our hook wants asked.
+    #[error(
+        "claude {0} is too old: install {OLDEST_SUPPORTED} or a newer one (`claude update`), and start again"
+    )]
+    TooOld(Version),
     /// What is trusted cannot be kept.
     #[error("this cannot be trusted: {0}")]
     NotTrusted(String),

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use countersign_client::Claude;
-use countersign_client::options::{SettingSource, Version};
+use countersign_client::options::{OLDEST_SUPPORTED, SettingSource, Version};
 use countersign_client::wire::mcp::McpServerConfig;
 use countersign_policy::{Disk as _, RealDisk, Watch};
 use serde_json::{Value, json};
@@ -70,6 +70,9 @@ pub async fn start(
     let command = command(setup, host);
     let env = environment::all(setup, host);
     let version = host.versions.of(command, env).await?;
+    if let Some(version) = version.filter(|version| *version < OLDEST_SUPPORTED) {
+        return Err(DeskError::TooOld(version));
+    }
     let watching = Watching::new(watch(desk, setup, host), version);
     let mode = desk.mode(now).for_next_agent().of_cli();
     let mut claude = options(host, &watching)
