@@ -184,6 +184,8 @@ mod tests {
             return;
         }
         let closed = tempfile::tempdir().unwrap();
+        let for_root = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(closed.path(), for_root).unwrap();
         let at = |name: &str| closed.path().join(name);
         for name in ["checkout/ui", "checkout/target", "cache", "private"] {
             fs::create_dir_all(at(name)).unwrap();
