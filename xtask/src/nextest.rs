@@ -77,6 +77,10 @@ pub(crate) fn run_as(
         program.unwrap_or_else(|| "cargo-nextest".into()),
         &workspace.root,
     );
+    // Snapshots are found without cargo, and only compared.
+    let nextest = nextest
+        .env("INSTA_WORKSPACE_ROOT", &workspace.root)
+        .env("INSTA_UPDATE", "no");
     let nextest = prebuilt.tell(nextest.args(["nextest", "run"]));
     count(workspace, nextest, filter, env, report)
 }

@@ -296,7 +296,7 @@ pub(crate) const SUITES: &[Suite] = &[
 const AS_ROOT: &str = "(package(countersign-server) & binary(security)) \
     | (package(countersign) & binary(serve)) \
     | (binary(tmux) & test(/scripted/)) \
-    | (binary(host_faults) & test(/^kills::/))";
+    | (binary(host_faults) & (test(/^folders::/) | test(/^rounds_host::scripted::killed_anywhere/)))";
 
 /// The nextest filter for what no suite claims.
 pub(crate) fn unclaimed_filter() -> String {
