@@ -39,11 +39,12 @@ exec setpriv --reuid="$COUNTERSIGN_UID" --regid="$COUNTERSIGN_UID" --clear-group
 "#;
 
 /// What the user writes to, from the root of the checkout.
-const WRITTEN: [&str; 4] = [
+const WRITTEN: [&str; 5] = [
     "target/nextest",
     "target/tmp",
     "target/ordinary",
     "ui/node_modules/.vite",
+    "ui/node_modules/.vite-temp",
 ];
 
 /// Somebody without any right beyond their own files.
