@@ -37,6 +37,8 @@ mod socket;
 mod spec;
 #[cfg(unix)]
 mod start;
+#[cfg(unix)]
+mod stray;
 
 #[cfg(unix)]
 pub use command::main_if_asked;

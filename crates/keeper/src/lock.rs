@@ -34,6 +34,18 @@ pub(crate) fn take(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
+/// Whether this lock is the one that others find under that path. Where that cannot be said, it is.
+pub(crate) fn is_at(lock: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let Ok(held) = lock.metadata() else {
+        return true;
+    };
+    match std::fs::metadata(path) {
+        Ok(found) => (found.dev(), found.ino()) == (held.dev(), held.ino()),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
+}
+
 /// Whether somebody has the lock. A file that is not there is held by nobody.
 pub(crate) fn is_held(path: &Path) -> io::Result<bool> {
     let file = match File::open(path) {
@@ -60,7 +72,12 @@ mod tests {
         let held = take(&path).unwrap().unwrap();
         assert!(is_held(&path).unwrap());
         assert!(take(&path).unwrap().is_none());
-        drop(held);
+        assert!(is_at(&held, &path));
+        std::fs::remove_file(&path).unwrap();
+        assert!(!is_at(&held, &path));
+        let other = take(&path).unwrap().unwrap();
+        assert!(!is_at(&held, &path), "another one has the name");
+        drop((held, other));
         assert!(!is_held(&path).unwrap());
         assert!(take(&path).unwrap().is_some());
     }

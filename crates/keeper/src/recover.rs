@@ -18,6 +18,7 @@ pub(crate) use crate::folder::KeeperJson;
 use crate::lock;
 use crate::socket::is_listened_on;
 use crate::spec::Spec;
+use crate::stray;
 
 /// How long a keeper may hold its lock with nobody behind its socket. It may be about to bind it, or its guard may be
 /// ending what it left.
@@ -84,7 +85,7 @@ pub enum RecoverError {
 pub fn look(dir: &Path) -> Result<Found, RecoverError> {
     let folder = Folder::new(dir);
     let until = Instant::now() + PATIENCE;
-    while lock::is_held(&folder.keeper_lock())? {
+    while lock::is_held(&folder.keeper_lock())? || is_stray(&folder) {
         // One that an earlier keeper left says nothing of whoever has the lock.
         let keeper = folder.read_keeper_json().ok();
         let keeper = keeper.filter(KeeperJson::is_of_the_living);
@@ -107,6 +108,11 @@ pub fn look(dir: &Path) -> Result<Found, RecoverError> {
     })
 }
 
+/// Whether a keeper runs whose lock is not there: its folder was removed, or it is about to take it.
+fn is_stray(folder: &Folder) -> bool {
+    !folder.keeper_lock().exists() && stray::of(folder.path()).is_some()
+}
+
 /// Kills a keeper that holds a session and does not answer; its guard ends everything else. Does nothing to a process that is
 /// not proved to be that keeper. True: it was killed.
 ///
@@ -114,7 +120,10 @@ pub fn look(dir: &Path) -> Result<Found, RecoverError> {
 /// When it is there and cannot be killed.
 pub fn kill(dir: &Path) -> Result<bool, RecoverError> {
     let Ok(keeper) = Folder::new(dir).read_keeper_json() else {
-        return Ok(false);
+        return match stray::of(dir) {
+            Some(stray) => kill_process(stray.pid, stray.started),
+            None => Ok(false),
+        };
     };
     let runs = |pid, started| countersign_process::is_running(pid, started) == Some(true);
     for (pid, started) in [
@@ -124,22 +133,30 @@ pub fn kill(dir: &Path) -> Result<bool, RecoverError> {
         if started == 0 || !keeper.is_of_the_living() || !runs(pid, started) {
             continue;
         }
-        let raw = i32::try_from(pid)
-            .ok()
-            .and_then(rustix::process::Pid::from_raw);
-        let Some(raw) = raw else {
-            continue;
-        };
-        // Held by a descriptor, so that nobody else can have its number when it is killed.
-        let flags = rustix::process::PidfdFlags::empty();
-        let held = rustix::process::pidfd_open(raw, flags).map_err(io::Error::from)?;
-        if runs(pid, started) {
-            rustix::process::pidfd_send_signal(&held, rustix::process::Signal::KILL)
-                .map_err(io::Error::from)?;
+        if kill_process(pid, started)? {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Kills the process of that number and start. False: it has gone.
+fn kill_process(pid: u32, started: u64) -> Result<bool, RecoverError> {
+    let raw = i32::try_from(pid)
+        .ok()
+        .and_then(rustix::process::Pid::from_raw);
+    let Some(raw) = raw else {
+        return Ok(false);
+    };
+    // Held by a descriptor, so that nobody else can have its number when it is killed.
+    let flags = rustix::process::PidfdFlags::empty();
+    let held = rustix::process::pidfd_open(raw, flags).map_err(io::Error::from)?;
+    let runs = countersign_process::is_running(pid, started) == Some(true);
+    if runs {
+        rustix::process::pidfd_send_signal(&held, rustix::process::Signal::KILL)
+            .map_err(io::Error::from)?;
+    }
+    Ok(runs)
 }
 
 /// Ends what a keeper that ended without a word left behind, and says in the journal that it is lost.

@@ -17,6 +17,7 @@ use crate::folder::Folder;
 use crate::guard::{Report, Why};
 use crate::order::{KeeperCommand, Order};
 use crate::spec::Parcel;
+use crate::stray;
 
 /// How long a keeper may take until its agent runs. It syncs its journal before, which a busy disk can hold up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -78,6 +79,12 @@ fn io_error(what: &'static str) -> impl FnOnce(io::Error) -> StartError {
 pub fn start(keeper: &KeeperCommand, order: &Order) -> Result<Started, StartError> {
     let order = &whole(order).map_err(io_error("a folder of the order"))?;
     let folder = Folder::make(&order.dir).map_err(io_error("the session's folder"))?;
+    // Its lock would say so, had it not been removed.
+    if order.generation > 1 && !folder.keeper_lock().exists() && stray::of(folder.path()).is_some()
+    {
+        let why = "the folder of its keeper was removed, and the keeper still runs";
+        return Err(StartError::Busy(why.to_owned()));
+    }
     let parcel = serde_json::to_vec(&Parcel::of(order))
         .map_err(|error| io_error("the order")(error.into()))?;
     let mut launcher = spawn(keeper, &folder, order.generation)?;

@@ -19,6 +19,10 @@ pub(crate) trait Segment: Send {
     fn reserve(&mut self, from: u64, len: u64) -> io::Result<()>;
     /// Brings it to the disk.
     fn sync(&mut self) -> io::Result<()>;
+    /// Whether it still has a name: without one, nobody finds what is written to it.
+    fn has_name(&self) -> bool {
+        true
+    }
 }
 
 /// Where segments are made.
@@ -88,5 +92,12 @@ impl Segment for RealSegment {
 
     fn sync(&mut self) -> io::Result<()> {
         self.0.sync_data()
+    }
+
+    #[cfg(unix)]
+    fn has_name(&self) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        // Where that cannot be said, writing will tell.
+        self.0.metadata().map_or(true, |found| found.nlink() > 0)
     }
 }

@@ -329,6 +329,11 @@ impl Writer {
         self.synced
     }
 
+    /// Whether the newest segment still has a name. If somebody has removed it, what is written goes nowhere.
+    pub fn has_name(&self) -> bool {
+        self.segment.has_name()
+    }
+
     /// Whether something was written since the last sync.
     pub fn is_dirty(&self) -> bool {
         self.is_dirty || self.is_dir_dirty

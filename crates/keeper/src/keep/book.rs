@@ -16,6 +16,9 @@ use crate::habits::Habits;
 /// How long something may be in the journal and not on the disk.
 const SYNC_WITHIN: Duration = Duration::from_secs(1);
 
+/// Why an agent ends whose journal nobody would find.
+pub(crate) const REMOVED: &str = "the session's folder was removed under it";
+
 /// Why something is not in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trouble {
@@ -111,10 +114,18 @@ impl Book {
         if self.sync_fails.as_ref().is_some_and(|file| file.exists()) {
             return Err(Trouble::Broken("no sync works, by habit".to_owned()));
         }
+        if !self.has_name() {
+            return Err(Trouble::Broken(REMOVED.to_owned()));
+        }
         let broken = |error: countersign_journal::SyncError| Trouble::Broken(error.to_string());
         self.writer.sync().map_err(broken)?;
         self.log_sync();
         Ok(())
+    }
+
+    /// Whether what is written can be found again.
+    pub(crate) fn has_name(&self) -> bool {
+        self.writer.has_name()
     }
 
     fn log_sync(&self) {

@@ -120,7 +120,7 @@ impl Keeper {
         let exit = Exit {
             code: status.exit_status(),
             signal: status.terminating_signal(),
-            error: None,
+            error: self.broken.clone(),
             step: self.plan.step().map(|step| step.name().to_owned()),
             unwritten: self.stdin.unwritten(),
             killed: killed.collect(),
@@ -171,7 +171,7 @@ impl Keeper {
     /// The last pieces, the exit and a head in one append; with the room that is kept if there is no other. If not even
     /// that is enough the pieces are given up.
     fn record_exit(&mut self, exit: &Exit) -> bool {
-        if self.is_broken {
+        if self.broken.is_some() {
             return false;
         }
         self.push_last_pieces();

@@ -36,10 +36,11 @@ use crate::clock;
 use crate::folder::Folder;
 use crate::guard::{Report, Reporter};
 use crate::habits::Habits;
+use crate::lock;
 use crate::protocol::FromKeeper;
 use crate::socket::Listening;
 use agent::Agent;
-use book::{Book, Trouble};
+use book::{Book, REMOVED, Trouble};
 use client::Client;
 use numbers::Numbers;
 use pipe::Pipe;
@@ -105,7 +106,7 @@ struct Keeper {
     facts: Facts,
     habits: Habits,
     folder: Folder,
-    #[expect(dead_code, reason = "held until the end: who has it, lives")]
+    /// Held until the end: who has it, lives.
     lock: File,
     book: Book,
     agent: Agent,
@@ -132,7 +133,8 @@ struct Keeper {
     /// When the buffers are given back, if they may have been used.
     shrink_due: Option<Duration>,
     refused_at: Option<Duration>,
-    is_broken: bool,
+    /// Why nothing is written any more, if so.
+    broken: Option<String>,
 }
 
 /// What has something for us.
@@ -302,7 +304,11 @@ impl Keeper {
         }
         if self.look_at_socket <= now {
             self.look_at_socket = now + Duration::from_millis(self.habits.rebind_ms);
-            self.bind_anew_if_gone();
+            match self.is_folder_there() {
+                true => self.bind_anew_if_gone(),
+                // Whoever comes next would find no lock, and start another agent.
+                false => self.fail(REMOVED),
+            }
         }
         self.deaf_until = self.deaf_until.filter(|until| *until > now);
         self.cut_late(now);
@@ -310,6 +316,11 @@ impl Keeper {
             self.shrink_due = None;
             self.shrink();
         }
+    }
+
+    /// Whether others still meet our lock, and find what we write.
+    fn is_folder_there(&self) -> bool {
+        lock::is_at(&self.lock, &self.folder.keeper_lock()) && self.book.has_name()
     }
 
     /// Gives the memory of all buffers back to the system. Most of the time an agent waits for somebody, and so do many.
@@ -347,7 +358,7 @@ impl Keeper {
             event,
             KeeperEvent::Exit(_) | KeeperEvent::Ending { .. } | KeeperEvent::Paused { .. }
         );
-        if tried.is_err() && may_use_reserve && !self.is_broken {
+        if tried.is_err() && may_use_reserve && self.broken.is_none() {
             self.book.push_event(event);
             tried = self.book.commit(true);
         }
@@ -415,10 +426,10 @@ impl Keeper {
 
     /// Nothing can be journalled any more, so nothing may happen any more.
     fn fail(&mut self, why: &str) {
-        if self.is_broken {
+        if self.broken.is_some() {
             return;
         }
-        self.is_broken = true;
+        self.broken = Some(why.to_owned());
         self.log(why);
         self.end(crate::protocol::EndPlan::Kill, why);
     }

@@ -100,7 +100,7 @@ pub(super) fn open(start: Start) -> Result<Keeper, NotOpened> {
         // What the start took is given back, too, once hosts have come.
         shrink_due: Some(clock::boot() + KEEP_BUFFERS),
         refused_at: None,
-        is_broken: false,
+        broken: None,
         why_end: None,
         phase: Phase::Live,
         habits: start.habits,
