@@ -222,11 +222,7 @@ fn segments(dir: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// The key of this data folder. Its public half lies beside it, for whoever verifies elsewhere.
 fn key(folders: &Folders) -> Result<SigningKey, CareError> {
-    let mut chance = blake3::Hasher::new();
-    for _ in 0..4 {
-        chance.update(uuid::Uuid::new_v4().as_bytes());
-    }
-    let key = seal::load_or_create(&folders.seal_key(), chance.finalize().as_bytes())?;
+    let key = seal::load_or_create(&folders.seal_key(), &crate::host_key::randomness())?;
     let public = seal::public_text(&key.verifying_key());
     publish(&folders.seal_public(), &public)?;
     Ok(key)

@@ -94,6 +94,11 @@ impl Folders {
         self.root.join("trash")
     }
 
+    /// The key that the secrets of keepers are made from.
+    pub(crate) fn host_key(&self) -> PathBuf {
+        self.root.join("host.key")
+    }
+
     /// The key that seals of journals are signed with.
     pub fn seal_key(&self) -> PathBuf {
         self.root.join("seal.key")

@@ -28,6 +28,7 @@ use crate::control::{
 use crate::desk::{self, HostSettings};
 use crate::folders::Folders;
 use crate::follow::Levels;
+use crate::host_key::HostKey;
 use crate::live::{self, Mailbox, Order};
 use crate::notify::{BadTarget, Mask, Notifier, Outside, Schedule, Target, Targets};
 use crate::room::Room;
@@ -97,6 +98,14 @@ pub enum HostError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The key of the data folder.
+    #[error("the key {} cannot be used: {source}", path.display())]
+    Key {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// Nothing of ours is in it.
     #[error("{} is no data folder: it has neither `host.db` nor `sessions`. Name the one that the host was started with", path.display())]
     NoData {
@@ -129,6 +138,7 @@ pub(crate) struct Inner {
     pub(crate) folders: Folders,
     pub(crate) store: Store,
     pub(crate) epoch: u64,
+    pub(crate) key: HostKey,
     pub(crate) levels: Arc<Levels>,
     /// What models can read.
     pub(crate) windows: live::Windows,
@@ -198,14 +208,16 @@ impl Host {
         settings.agents.data = folders.root().to_owned();
         settings.agents.worktrees = folders.worktrees();
         let opened = tokio::task::spawn_blocking({
-            let root = folders.root().to_owned();
+            let (root, path) = (folders.root().to_owned(), folders.host_key());
             move || {
                 let mut lock = HostLock::take(&root)?;
+                let key = HostKey::load_or_create(&path);
+                let key = key.map_err(|source| HostError::Key { path, source })?;
                 let (store, epoch) = Store::take(&mut lock)?;
-                Ok::<_, HostError>((lock, store, epoch))
+                Ok::<_, HostError>((lock, store, epoch, key))
             }
         });
-        let (lock, store, epoch) = opened.await.unwrap_or(Err(StoreError::Closed.into()))?;
+        let (lock, store, epoch, key) = opened.await.unwrap_or(Err(StoreError::Closed.into()))?;
         let start = settings.clone();
         let preferred = store.read(move |it| shelf::preferred(it, &start));
         let (preferences, targets) = preferred.await?;
@@ -230,6 +242,7 @@ impl Host {
             folders,
             store,
             epoch,
+            key,
             levels: Arc::default(),
             windows: live::Windows::default(),
             actors: Mutex::default(),

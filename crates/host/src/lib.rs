@@ -15,6 +15,7 @@ mod events;
 mod folders;
 mod follow;
 mod host;
+mod host_key;
 pub mod import;
 mod index;
 mod insights;

@@ -15,7 +15,7 @@ use crate::control::{
 use crate::desk::{self, Desk};
 use crate::host::Inner;
 use crate::import::{Importable, Wanted, World};
-use crate::live::{LONGEST_NAME, fresh_token};
+use crate::live::LONGEST_NAME;
 use crate::money::budget;
 use crate::store::sessions::{self, SessionRow};
 use crate::worktree::Worktree;
@@ -146,7 +146,6 @@ async fn started(inner: &Arc<Inner>, new: &NewSession) -> Result<Made> {
 fn made(id: SessionId, cwd: PathBuf, setup: Setup, name: String) -> SessionRow {
     let mut row = SessionRow::new(id, cwd, setup, now());
     row.name = name;
-    row.token = fresh_token();
     row
 }
 

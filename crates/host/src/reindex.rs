@@ -119,8 +119,6 @@ pub(crate) fn adopted_row(id: SessionId, dir: &Path) -> SessionRow {
     let mut row = SessionRow::new(id, cwd, Default::default(), now());
     row.name = "found again".to_owned();
     row.origin = Some("found".to_owned());
-    // That of the agent that may run went with the database; the next one has this.
-    row.token = crate::live::fresh_token();
     row
 }
 

@@ -69,7 +69,7 @@ pub struct Grounds {
 }
 
 /// What the data folder holds beside the worktrees, or will.
-const PRIVATE: [&str; 9] = [
+const PRIVATE: [&str; 10] = [
     "sessions",
     "run",
     "trash",
@@ -78,6 +78,7 @@ const PRIVATE: [&str; 9] = [
     "host.db-shm",
     "host.db-journal",
     "host.lock",
+    "host.key",
     "seal.key",
 ];
 

@@ -62,15 +62,8 @@ pub(super) fn cleared(old: &SessionRow, id: SessionId, mode: Mode, at: u64) -> S
         parent: Some(old.id),
         origin: Some("clear-context".to_owned()),
         worktree: old.worktree.clone(),
-        token: fresh_token(),
         ..SessionRow::new(id, old.cwd.clone(), setup, at)
     }
-}
-
-/// A secret that nobody guesses.
-pub(crate) fn fresh_token() -> String {
-    let half = || uuid::Uuid::new_v4().simple().to_string();
-    half() + &half()
 }
 
 impl Actor {
@@ -168,6 +161,8 @@ impl Actor {
         };
         self.row.mode = mode;
         self.row.generation = generation;
+        // An earlier build drew one for all agents of a session. From now on nobody has it.
+        self.row.token.clear();
         self.row.live = true;
         self.row.core = self.kept();
         self.row.state = self.core.state();
@@ -312,7 +307,7 @@ fn launch(inner: &Inner, row: &SessionRow, generation: u32, has_hooks: bool) -> 
         generation,
         dir: inner.folders.session(row.id),
         run: inner.folders.run(),
-        token: row.token.clone(),
+        token: inner.key.token(row.id, generation),
         epoch: inner.epoch,
         graces: inner.settings.graces,
         has_hooks,

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_client::options::Version;
-use countersign_keeper::attach::{self, AttachError, Credentials};
-use countersign_keeper::protocol::{Role, Standing};
+use countersign_keeper::attach::{self, AttachError, Attachment, Credentials};
+use countersign_keeper::protocol::{Refusal, Role, Standing};
 use countersign_keeper::{Found, RecoverError};
 
 use super::{Actor, Agent, Book, Context, Held, Projection, greeting};
 use crate::approval::{After, Family};
 use crate::control::approval::Life;
-use crate::control::{ControlError, Result, SessionId, State, now};
+use crate::control::{ControlError, Result, SessionId, now};
 use crate::desk::{self, Starting};
 use crate::host::Inner;
 use crate::plan::Tracker;
@@ -138,7 +138,7 @@ impl Actor {
             Found::Ended { .. } | Found::Lost { .. } | Found::Never => {
                 self.inner.care.due(self.id);
                 self.catch_up().await;
-                self.gone().await;
+                self.gone(self.projection.cursor().generation).await;
                 self.plans_without_agent().await;
                 let newest = match found {
                     Found::Ended { generation, exit } => {
@@ -156,6 +156,7 @@ impl Actor {
                     }
                     _ => 0,
                 };
+                // Another start may be ordered by now, behind the one that has ended: the core knows, and lets it be.
                 let generation = self.core.generation();
                 if generation > newest {
                     self.step(Input::NeverBegan { generation });
@@ -170,7 +171,8 @@ impl Actor {
     /// Looks who is there, and ends what a keeper left that ended without a word.
     async fn look(&mut self) -> std::result::Result<Found, RecoverError> {
         let dir = self.inner.folders.session(self.id);
-        let looked = blocking(move || look(&dir)).await?;
+        let has_started = self.core.generation() > 0;
+        let looked = blocking(move || look(&dir, has_started)).await?;
         if let Found::Lost { .. } = looked {
             // Before anything is appended: records that a loss of power took are missed only as long as their numbers are.
             self.catch_up().await;
@@ -194,9 +196,9 @@ impl Actor {
         self.step(Input::CaughtUp);
     }
 
-    /// Whether it is to be looked again who answers.
+    /// Whether it is to be looked again who answers: an agent is meant to be there, and nobody of us is at it.
     pub(super) fn looks_again(&self) -> bool {
-        self.agent.is_none() && self.begun.is_none() && self.core.state() == State::Unreachable
+        self.agent.is_none() && self.begun.is_none() && self.core.has_agent()
     }
 
     /// Ends a keeper that does not answer. What it leaves is found by the next look.
@@ -211,8 +213,8 @@ impl Actor {
     }
 
     /// Everything that was meant for an agent that has ended waits for the next one.
-    pub(super) async fn gone(&mut self) {
-        let (session, generation) = (self.id, self.projection.cursor().generation);
+    pub(super) async fn gone(&mut self, generation: u32) {
+        let session = self.id;
         let back = move |it: &Connection| {
             queue::give_back(it, session, generation)?;
             outbox::forget(it, session, generation)
@@ -257,16 +259,10 @@ impl Actor {
         watching.learn_version(version);
         let (sender, begun) = tokio::sync::oneshot::channel();
         self.begun = Some(begun);
-        let (inner, id, token) = (Arc::clone(&self.inner), self.id, self.row.token.clone());
+        let (inner, id, tokens) = (Arc::clone(&self.inner), self.id, self.tokens(generation));
         let attaching = tokio::spawn(async move {
             let dir = inner.folders.session(id);
-            let who = Credentials {
-                epoch: inner.epoch,
-                token,
-                role: Role::Own,
-            };
-            let boxed = |standing: &Standing| outbox_of(&inner, id, standing);
-            let kept = match attach::connect(&dir, &who, PATIENCE, boxed).await {
+            let kept = match connect(&inner, id, tokens).await {
                 Ok(attachment) => {
                     settle_outbox(&inner, id, attachment.standing()).await;
                     crate::points::passed("outbox settled");
@@ -295,6 +291,13 @@ impl Actor {
             });
         });
         self.beginning = Some(attaching.abort_handle());
+    }
+
+    /// What the keeper of a generation may have been given: a build that drew tokens stored the one that it drew.
+    fn tokens(&self, generation: u32) -> Vec<String> {
+        let stored = Some(self.row.token.clone()).filter(|token| !token.is_empty());
+        let ours = self.inner.key.token(self.id, generation);
+        stored.into_iter().chain([ours]).collect()
     }
 
     /// A start or an attachment came to its end.
@@ -364,6 +367,9 @@ impl Actor {
 
     /// A start came to nothing.
     async fn start_failed(&mut self, generation: u32, failed: Input, is_silent: bool) {
+        if self.is_another_there(generation).await {
+            return self.come_in_again().await;
+        }
         let has_gone = self.keeper_goes().await;
         if !has_gone && !self.ends_what_came(generation).await {
             return self.unreachable().await;
@@ -374,14 +380,24 @@ impl Actor {
         }
         self.step(failed);
         self.catch_up().await;
-        self.gone().await;
+        self.gone(self.projection.cursor().generation).await;
+    }
+
+    /// The keeper of another start has the session: one that goes, or one whose host ended before it came up.
+    async fn is_another_there(&self, generation: u32) -> bool {
+        let dir = self.inner.folders.session(self.id);
+        match blocking(move || look(&dir, true)).await {
+            Ok(Found::Live(keeper)) => keeper.generation != generation,
+            Ok(Found::Unreachable(_)) => true,
+            _ => false,
+        }
     }
 
     /// A start that failed may have left an agent that nobody speaks to: it has got no message, and no other is started
     /// beside it. False: it cannot be ended.
     async fn ends_what_came(&self, generation: u32) -> bool {
         let dir = self.inner.folders.session(self.id);
-        let killed = blocking(move || match look(&dir)? {
+        let killed = blocking(move || match look(&dir, true)? {
             Found::Live(keeper) if keeper.generation == generation => {
                 countersign_keeper::kill(&dir)
             }
@@ -392,7 +408,7 @@ impl Actor {
         }
         let has_gone = self.keeper_goes().await;
         let dir = self.inner.folders.session(self.id);
-        let buried = blocking(move || bury(&dir, look(&dir)?)).await;
+        let buried = blocking(move || bury(&dir, look(&dir, true)?)).await;
         has_gone && buried.is_ok_and(|found| !is_kept(&found))
     }
 
@@ -401,7 +417,7 @@ impl Actor {
         let until = tokio::time::Instant::now() + GOING;
         loop {
             let dir = self.inner.folders.session(self.id);
-            let looked = blocking(move || look(&dir)).await;
+            let looked = blocking(move || look(&dir, true)).await;
             if !looked.is_ok_and(|found| is_kept(&found)) {
                 return true;
             }
@@ -445,8 +461,9 @@ async fn blocking<T: Send + 'static>(
     looked.unwrap_or_else(|error| Err(std::io::Error::other(error).into()))
 }
 
-fn look(dir: &std::path::Path) -> std::result::Result<Found, RecoverError> {
-    match dir.exists() {
+/// What is in a folder; one that an agent was started in may have been removed under it.
+fn look(dir: &std::path::Path, has_started: bool) -> std::result::Result<Found, RecoverError> {
+    match has_started || dir.exists() {
         true => countersign_keeper::look(dir),
         false => Ok(Found::Never),
     }
@@ -469,6 +486,29 @@ fn bury(dir: &std::path::Path, found: Found) -> std::result::Result<Found, Recov
         }
     }
     Ok(found)
+}
+
+/// Connects under the first of these tokens that the keeper takes.
+async fn connect(
+    inner: &Inner,
+    id: SessionId,
+    tokens: Vec<String>,
+) -> std::result::Result<Attachment, AttachError> {
+    let dir = inner.folders.session(id);
+    let boxed = |standing: &Standing| outbox_of(inner, id, standing);
+    let mut refused = AttachError::Refused(Refusal::Token);
+    for token in tokens {
+        let who = Credentials {
+            epoch: inner.epoch,
+            token,
+            role: Role::Own,
+        };
+        match attach::connect(&dir, &who, PATIENCE, boxed).await {
+            Err(error @ AttachError::Refused(Refusal::Token)) => refused = error,
+            done => return done,
+        }
+    }
+    Err(refused)
 }
 
 /// What an earlier host handed in stands in the journal, or waits again.

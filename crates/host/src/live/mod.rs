@@ -43,7 +43,6 @@ pub(crate) use agent::Agent;
 use agent::News;
 use answers::ToAnswer;
 use begin::Begun;
-pub(crate) use begin::fresh_token;
 pub(crate) use book::{Book, Held, Move};
 pub(crate) use context::{Context, Windows};
 use messages::Unsent;
@@ -276,7 +275,7 @@ impl Actor {
         match over {
             Over::Gone(exit) => {
                 self.inner.care.due(self.id);
-                self.gone().await;
+                self.gone(generation).await;
                 self.plans_without_agent().await;
                 self.step(Input::Gone {
                     generation,
@@ -288,7 +287,11 @@ impl Actor {
             Over::Superseded => self.step(Input::Unreachable),
             Over::Lost(why) => {
                 tracing::warn!(session = %self.id, why, "a keeper was lost");
-                self.come_in().await;
+                match self.core.generation() > generation {
+                    // The journal told of its end before, and the next one is ordered.
+                    true => self.gone(generation).await,
+                    false => self.come_in().await,
+                }
             }
         }
     }

@@ -30,6 +30,7 @@ impl Core {
     pub(super) fn host_began(&mut self) {
         self.is_behind = true;
         self.look = Look::None;
+        self.is_in_doubt = self.has_agent();
         for unread in self.unread.iter_mut() {
             unread.is_doubtful = true;
         }
@@ -48,14 +49,19 @@ impl Core {
         paused: Option<i32>,
         out: &mut Vec<Effect>,
     ) {
-        if generation == 0 || generation < self.generation {
+        // What has ended may still be connected for a moment.
+        if generation <= self.ended {
             return;
+        }
+        if generation < self.generation {
+            self.step_back(generation, out);
         }
         if generation > self.generation {
             self.forget_agent();
             self.generation = generation;
             self.cli_cap = CliCap::Below;
         }
+        self.is_in_doubt = false;
         if self.phase != Phase::Live {
             self.outcome = match &self.outcome {
                 Outcome::Limited => Outcome::Limited,
@@ -80,6 +86,16 @@ impl Core {
                 self.interrupt_again(out);
             }
         }
+    }
+
+    /// A keeper of an earlier start has the session, and where one keeper is there is no other: what was thought to be
+    /// starting behind it never was. What is wanted of the agent is wanted of the one that is there.
+    fn step_back(&mut self, generation: u32, out: &mut Vec<Effect>) {
+        let ending = self.ending.take();
+        self.leave_agent(out);
+        self.ending = ending;
+        self.numbered = self.numbered.max(self.generation);
+        self.generation = generation;
     }
 
     /// So does what a person chose for it.
@@ -136,7 +152,8 @@ impl Core {
     }
 
     fn spawn(&mut self, begin: Begin, out: &mut Vec<Effect>) {
-        self.generation += 1;
+        self.generation = self.generation.max(self.numbered) + 1;
+        self.is_in_doubt = false;
         self.begin = begin;
         self.phase = Phase::Starting;
         self.waits_since = None;
@@ -161,6 +178,7 @@ impl Core {
         if generation != self.generation || !self.has_agent() {
             return;
         }
+        self.ended = generation;
         let trap = trap.or(self.trap).or_else(|| trap_in(why, self.begin));
         let ending = self.ending.as_ref().map(|ending| ending.why);
         self.leave_agent(out);
@@ -212,6 +230,7 @@ impl Core {
         if generation != self.generation || !self.has_agent() {
             return;
         }
+        self.ended = generation;
         if !stderr.is_empty() {
             self.stderr = words::tail(stderr).to_owned();
         }
@@ -230,7 +249,14 @@ impl Core {
             (Some(EndWhy::Restart), _) => self.spawn(self.next_begin(), out),
             (_, Some(begin)) if self.may_try(begin) => self.spawn(begin, out),
             _ if is_resumed => self.spawn(self.next_begin(), out),
-            _ if !came_up || exit.error.is_some() => {
+            _ if came_up && exit.error.is_some() => {
+                self.is_cut_off = busy;
+                let why = exit.error.as_deref().unwrap_or_default();
+                let why = format!("The agent was ended: {}", words::sentence(why));
+                let stderr = self.stderr.clone();
+                self.off(Outcome::Failed { why, stderr }, out);
+            }
+            _ if !came_up => {
                 let why = exit.error.clone().unwrap_or_else(|| how(exit));
                 let outcome = self.failed_start(&why, None);
                 self.off(outcome, out);
@@ -251,6 +277,13 @@ impl Core {
     pub(super) fn lost(&mut self, generation: u32, start: Start, out: &mut Vec<Effect>) {
         if generation != self.generation || !self.has_agent() {
             return;
+        }
+        match start {
+            Start::Kept => self.ended = generation,
+            // It was ordered since: this host has it started.
+            Start::Never if !self.is_in_doubt => return,
+            // Its keeper may yet come up: one that was started by a host that ended then.
+            Start::Never => {}
         }
         // A message that was on its way is sent again by another start; it is not to be the end of every one.
         let was_starting =

@@ -141,6 +141,12 @@ pub struct Core {
     pub(super) timing: Timing,
     pub(super) phase: Phase,
     pub(super) generation: u32,
+    /// The highest number that a start was given, where a keeper of a lower one was found since.
+    pub(super) numbered: u32,
+    /// The agent of this generation, and all before it, have ended.
+    pub(super) ended: u32,
+    /// The agent was there, or was being started, when a host began: what that finds in the folder says whether it is.
+    pub(super) is_in_doubt: bool,
     /// The generation whose records are read.
     pub(super) hearing: u32,
     pub(super) begin: Begin,

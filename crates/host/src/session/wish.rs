@@ -153,7 +153,7 @@ impl Core {
         match self.phase {
             Phase::Off | Phase::Waiting => self.stop_without_agent(out),
             Phase::Starting => self.want_end(),
-            Phase::Live if self.is_unreachable => self.want_end(),
+            Phase::Live if self.is_unreachable => self.want_end_of_unreachable(now),
             Phase::Live => match &mut self.ending {
                 Some(ending) => ending.why = EndWhy::Stop,
                 None => {
@@ -183,6 +183,15 @@ impl Core {
                     deadline: None,
                 });
             }
+        }
+    }
+
+    /// A keeper that does not answer is told when it does, and ended itself if it takes too long about it.
+    fn want_end_of_unreachable(&mut self, now: u64) {
+        self.want_end();
+        if let Some(ending) = &mut self.ending {
+            let deadline = now.saturating_add(self.timing.end_grace);
+            ending.deadline.get_or_insert(deadline);
         }
     }
 

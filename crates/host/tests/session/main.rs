@@ -15,6 +15,7 @@ mod pauses;
 mod queue;
 mod reading;
 mod recordings;
+mod restarts;
 mod results;
 mod stage;
 mod starts;

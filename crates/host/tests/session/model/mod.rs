@@ -35,6 +35,8 @@ struct World {
     /// The agent that runs.
     agent: Option<u32>,
     is_attached: bool,
+    /// It was ordered by an earlier host: whether it came about is what the folder says.
+    is_in_doubt: bool,
     spawned: BTreeSet<u32>,
     has_asked: bool,
     has_room: bool,
@@ -55,6 +57,7 @@ impl World {
             stage: Stage::new(),
             agent: None,
             is_attached: false,
+            is_in_doubt: false,
             spawned: BTreeSet::new(),
             has_asked: false,
             has_room: false,
@@ -123,11 +126,16 @@ impl World {
         match input {
             Input::Attached { generation, .. } if self.agent == Some(*generation) => {
                 self.is_attached = true;
+                self.is_in_doubt = false;
                 self.is_disk_full = false;
+            }
+            Input::NeverBegan { generation }
+                if self.agent == Some(*generation) && self.is_in_doubt =>
+            {
+                self.agent_ends();
             }
             Input::Gone { generation, .. }
             | Input::Lost { generation }
-            | Input::NeverBegan { generation }
             | Input::SpawnFailed { generation, .. }
                 if self.agent == Some(*generation) =>
             {
@@ -163,6 +171,7 @@ impl World {
             Input::DiskResumed => self.is_disk_full = false,
             Input::HostBegan => {
                 self.is_behind = true;
+                self.is_in_doubt = self.agent.is_some();
                 self.has_asked = false;
                 self.has_room = self.agent.is_some();
             }
@@ -217,6 +226,7 @@ impl World {
                     self.fail("the same generation twice");
                 }
                 self.has_asked = false;
+                self.is_in_doubt = false;
                 self.agent = Some(generation);
             }
             Effect::Send { message: id } => self.sent(id),

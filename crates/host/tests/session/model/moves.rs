@@ -29,7 +29,7 @@ pub(super) fn a_move() -> impl Strategy<Value = Move> {
         3 => (0..12u8).prop_map(Move::Wish),
         3 => Just(Move::Enqueue),
         2 => (0..4u8, 0..4u8).prop_map(|(what, which)| Move::Queue(what, which)),
-        3 => (0..8u8).prop_map(Move::Host),
+        3 => (0..9u8).prop_map(Move::Host),
         3 => prop_oneof![0..20u16, Just(301), Just(2000)].prop_map(Move::Wait),
     ]
 }
@@ -137,7 +137,11 @@ impl World {
                 }
             }
             6..=11 => self.give(Input::Attached {
-                generation: generation.saturating_sub(u32::from(self.agent.is_none())),
+                generation: match self.agent {
+                    Some(_) => generation,
+                    // One that has ended is still connected.
+                    None => self.number_in("ended"),
+                },
                 paused: None,
             }),
             12 => self.give(Input::Gone {
@@ -158,15 +162,40 @@ impl World {
             _ if self.agent.is_some() => self.give(Input::Fact(Fact::Exited(exit(0)))),
             _ => {}
         }
-        if let Some(generation) = self.agent.filter(|agent| *agent > self.heard()) {
+        self.open();
+    }
+
+    /// The records of the agent are read from its first one on.
+    fn open(&mut self) {
+        let heard = self.number_in("hearing");
+        if let Some(generation) = self.agent.filter(|agent| *agent > heard) {
             self.give(Input::Fact(Fact::Opened { generation }));
         }
     }
 
-    /// The generation whose records are read.
-    fn heard(&self) -> u32 {
+    fn number_in(&self, field: &str) -> u32 {
         let core = serde_json::to_value(&self.stage.core).unwrap();
-        core["hearing"].as_u64().unwrap_or_default() as u32
+        core[field].as_u64().unwrap_or_default() as u32
+    }
+
+    /// The host begins anew and finds that the agent has ended, if it is to; whatever is wanted since is left alone.
+    fn restart(&mut self, has_ended: bool) {
+        self.give(Input::HostBegan);
+        let generation = self.stage.core.generation();
+        if has_ended && generation > 0 {
+            self.give(Input::Gone {
+                generation,
+                exit: exit(0),
+                stderr: String::new(),
+            });
+            let newest = self.stage.core.generation();
+            if newest > generation {
+                self.give(Input::NeverBegan { generation: newest });
+            }
+        }
+        self.tell_queue();
+        self.give(Input::CaughtUp);
+        self.open();
     }
 
     fn wish(&mut self, what: u8) {
@@ -212,11 +241,8 @@ impl World {
                 spent: 2.0,
                 budget: None,
             }),
-            5 => {
-                self.give(Input::HostBegan);
-                self.tell_queue();
-                self.give(Input::CaughtUp);
-            }
+            5 => self.restart(false),
+            8 => self.restart(true),
             6 => self.give(Input::Children { others: 0 }),
             _ => self.give(Input::MakeRoom),
         }
