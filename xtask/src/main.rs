@@ -64,6 +64,9 @@ enum Command {
         /// How many rounds the suite `faults` has
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
         rounds: Option<u32>,
+        /// All rounds of storms and soaks, by hand: ten times as many as without, which is what CI runs
+        #[arg(long, conflicts_with = "rounds")]
+        long: bool,
         /// A skipped suite fails the run (but for vulnerability databases and fuzzing)
         #[arg(long)]
         strict: bool,
@@ -172,6 +175,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Test {
             suites,
             rounds,
+            long,
             strict,
             json,
             ..
@@ -183,7 +187,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             };
             let wish = test::Wish {
                 suites: &suites,
-                rounds,
+                rounds: rounds.or(long.then_some(test::LONG)),
             };
             test::command(workspace, &wish, strictness, Format::from_flag(json))?
         }

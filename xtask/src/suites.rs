@@ -234,7 +234,7 @@ pub(crate) const SUITES: &[Suite] = &[
     Suite {
         name: "faults scripted",
         part: "faults",
-        what: "kills, full disks, lost power on the scripted CLI (`--rounds N` for more)",
+        what: "kills, full disks, lost power on the scripted CLI (`--long` for ten times as much)",
         needs: &[Need::Tool(&NEXTEST)],
         work: Work::Tests(
             "(binary(faults) | binary(host_faults)) - test(/(^|::)v2_1_325::/)",

@@ -17,6 +17,9 @@ use crate::summary::Summary;
 use crate::workspace::{FEATURES, PROFILE, Workspace};
 use crate::{check, conformance, fuzz, nextest, ordinary, page};
 
+/// How many rounds a suite that has rounds has with `--long`. Without, it has a tenth: see `rounds` in the fault suites.
+pub(crate) const LONG: u32 = 400;
+
 /// What the command line asks for.
 #[derive(Debug)]
 pub(crate) struct Wish<'a> {

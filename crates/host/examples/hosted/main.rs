@@ -30,10 +30,11 @@ mod linux {
     use std::process::ExitCode;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
 
     use countersign_host::control::{Cmd, Command, Control as _, MessageId};
     use countersign_host::{Host, Settings};
-    use countersign_keeper::KeeperCommand;
+    use countersign_keeper::{Graces, KeeperCommand};
     use serde_json::{Value, json};
 
     use crate::orders::{Fault, Leave, Orders, Person};
@@ -84,6 +85,12 @@ mod linux {
         settings.agents.env = pairs(&orders.env);
         settings.agents.claude.clone_from(&orders.claude);
         settings.resumes_cut_off = orders.resumes_cut_off;
+        let [interrupt_ms, stdin_ms, terminate_ms] = orders.graces_ms;
+        settings.graces = Graces {
+            interrupt_ms,
+            stdin_ms,
+            terminate_ms,
+        };
         settings
     }
 
@@ -116,7 +123,9 @@ mod linux {
 
     /// Has everything done that was ordered, one after the other.
     async fn say(host: Host, orders: Arc<Orders>, is_said: Arc<AtomicBool>) {
-        for ordered in &orders.commands {
+        for (index, ordered) in orders.commands.iter().enumerate() {
+            let pause = orders.pauses.get(index).copied().unwrap_or_default();
+            tokio::time::sleep(Duration::from_millis(pause)).await;
             let mut cmd = Cmd::of("the suite", "hosted").key(&ordered.key);
             let mut command = ordered.command.clone();
             if orders.fault == Some(Fault::OtherNames) {

@@ -74,6 +74,10 @@ pub(crate) struct Orders {
     pub(crate) leave: Leave,
     pub(crate) die: Option<Death>,
     pub(crate) fault: Option<Fault>,
+    /// How many milliseconds are let pass before each command; none before those that are not named.
+    pub(crate) pauses: Vec<u64>,
+    /// How long each step of an agent's end is given: to the result, to the end by itself, to the end by SIGTERM.
+    pub(crate) graces_ms: [u64; 3],
     /// Turns that were cut off go on by themselves.
     pub(crate) resumes_cut_off: bool,
 }

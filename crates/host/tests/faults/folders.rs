@@ -124,15 +124,113 @@ fn a_session_that_no_database_knows_is_found_by_its_folder() {
     assert_eq!(report["session"]["generation"], 2, "{report:#}");
 }
 
-/// The secret of its keeper is lost with the database: the agent is shown as out of reach, nothing is started beside it, and
-/// it can be ended by force.
+/// The database is lost while an agent asks. The next host finds the agent by its folder and has the secret of its keeper: the
+/// question is answered, and what was begun comes to its end.
 #[test]
-fn an_agent_that_no_database_knows_is_out_of_reach_until_it_is_ended() {
+fn an_agent_that_no_database_knows_is_taken_up_again_and_its_question_answered() {
+    let mut dice = Dice::of("taken up again");
+    let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
+    let commands = stage.messages(1, &mut dice);
+    let mut orders = stage.orders(&commands);
+    (orders.person, orders.leave) = (Person::Waits, Leave::Never);
+    let mut host = stage.host(&orders);
+    host.until("question");
+    host.kill();
+    copy_database(&stage.root().join("nothing"), &stage.data());
+    let report = stage.host(&stage.orders(&[])).until_at_rest();
+    assert_eq!(report["session"]["name"], "found again", "{report:#}");
+    assert_eq!(report["session"]["generation"], 1, "{report:#}");
+    let approvals = report["approvals"].as_array().unwrap();
+    assert_eq!(approvals.len(), 3, "{approvals:#?}\n{}", stage.story());
+    let is_settled = |row: &serde_json::Value| row["life"] == "settled";
+    assert!(approvals.iter().all(is_settled), "{approvals:#?}");
+    let mut ran = stage.ran();
+    ran.sort();
+    assert_eq!(ran, ["m0-a", "m0-r"], "{}", stage.story());
+}
+
+/// An earlier build drew the secret of a keeper and stored it. Its agents are reached all the same.
+#[test]
+fn a_keeper_with_a_secret_that_an_earlier_build_drew_is_reached() {
+    let mut dice = Dice::of("drawn secret");
+    let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
+    let commands = stage.messages(2, &mut dice);
+    stage.host(&stage.orders(&commands[..1])).until_at_rest();
+    // What this keeper was given is now what an earlier build would have drawn: no key leads to it.
+    let file = stage.data().join("host.key");
+    let key = std::fs::read_to_string(&file).unwrap();
+    let key = key.trim().rsplit(' ').next().unwrap();
+    let key = blake3::Hash::from_hex(key).unwrap();
+    let of = format!("keeper token 1 {} 1", stage.id());
+    let token = blake3::keyed_hash(key.as_bytes(), of.as_bytes()).to_hex();
+    std::fs::remove_file(&file).unwrap();
+    let database = rusqlite::Connection::open(stage.data().join("host.db")).unwrap();
+    let sql = "UPDATE sessions SET token = ?1";
+    database.execute(sql, [token.to_string()]).unwrap();
+    drop(database);
+    let mut next = stage.host(&stage.orders(&commands));
+    let report = next.until_at_rest();
+    stage.note(&next);
+    assert_eq!(report["session"]["generation"], 1, "{report:#}");
+    stage.assert_kept(&commands, &report, Died::Hosts, "a drawn secret");
+}
+
+/// A keeper whose folder is removed under it says so and ends its agent. Nobody starts another one before that.
+#[test]
+fn an_agent_whose_folder_is_removed_is_ended_and_none_is_started_beside_it() {
+    let mut dice = Dice::of("removed folder");
+    let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
+    let commands = stage.messages(1, &mut dice);
+    stage.host(&stage.orders(&commands)).until_at_rest();
+    let first = stage.agent().expect("an agent");
+    std::fs::remove_dir_all(stage.dir()).unwrap();
+    // The witness of the second agent is not to be taken for that of the first.
+    let starts = stage.root().join("witness/g2/starts");
+    let mut orders = stage.orders(&[stage.resume("resume", &mut dice)]);
+    orders.leave = Leave::AtRest;
+    let mut host = stage.host(&orders);
+    let gone = || {
+        assert!(
+            !(first.runs() && starts.exists()),
+            "two agents\n{}",
+            host.story()
+        );
+        (!first.runs()).then_some(())
+    };
+    wait::found("the agent is ended", || stage.story(), gone);
+    let report = host.until_at_rest();
+    assert_eq!(report["session"]["generation"], 2, "{report:#}");
+}
+
+/// The same under a host that is attached: it tells why the agent ended.
+#[test]
+fn why_an_agent_ended_whose_folder_was_removed_is_told() {
+    let mut dice = Dice::of("removed folder, told");
+    let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
+    let stage = stage.with_habits(serde_json::json!({"rebind_ms": 200}));
+    let commands = stage.messages(1, &mut dice);
+    let mut orders = stage.orders(&commands);
+    (orders.person, orders.leave) = (Person::Waits, Leave::Off);
+    let mut host = stage.host(&orders);
+    host.until("question");
+    std::fs::remove_dir_all(stage.dir()).unwrap();
+    let report = host.until_at_rest();
+    assert_eq!(report["session"]["state"], "failed", "{report:#}");
+    let reason = report["session"]["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("folder was removed"), "{reason}");
+    wait::until("nothing is left running", || stage.processes().is_empty());
+}
+
+/// Database and key are lost, and with them the secret of the keeper: the agent is shown as out of reach, nothing is started
+/// beside it, and it can be ended by force.
+#[test]
+fn an_agent_whose_secret_is_lost_is_out_of_reach_until_it_is_ended() {
     let mut dice = Dice::of("out of reach");
     let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
     let commands = stage.messages(1, &mut dice);
     stage.host(&stage.orders(&commands)).until_at_rest();
     copy_database(&stage.root().join("nothing"), &stage.data());
+    std::fs::remove_file(stage.data().join("host.key")).unwrap();
     let mut orders = stage.orders(&[]);
     orders.leave = Leave::OutOfReach;
     let report = stage.host(&orders).until_at_rest();

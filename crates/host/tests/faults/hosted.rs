@@ -134,6 +134,14 @@ impl Hosted {
         self.until("rest")
     }
 
+    /// The same, for one that has much to do.
+    pub(crate) fn until_at_rest_within(&mut self, time: std::time::Duration) -> Value {
+        if wait::within(time, || self.ended()).is_none() {
+            panic!("it never came to rest\n{}", self.story());
+        }
+        self.until_at_rest()
+    }
+
     /// `kill -9`, and its end.
     pub(crate) fn kill(&mut self) {
         procs::kill(self.pid());

@@ -26,13 +26,14 @@ mod hosted;
 #[path = "../../examples/hosted/orders.rs"]
 mod orders;
 #[path = "../../../keeper/tests/faults/procs.rs"]
-#[expect(dead_code, reason = "some are for tests of the keeper alone")]
 mod procs;
 mod questions;
 mod rounds_agent;
 mod rounds_host;
 mod scenes;
+mod slow_end;
 mod stage;
+mod storm;
 mod unread;
 #[path = "../../../keeper/tests/faults/wait.rs"]
 #[expect(dead_code, reason = "some are for tests of the keeper alone")]

@@ -44,6 +44,21 @@ turn always
   say "Done: ${prompt}."
 "#;
 
+/// It takes its time to end, however it is asked to, and asks before it does anything.
+pub(crate) const SLOW_END: &str = r#"
+ignore eof
+turn always when "Go on"
+  say "I go on."
+turn always
+  tool Bash {"command":"echo ${prompt}-a >> ran.log","description":"Leave a mark"}
+  wait 100ms
+  tool Bash {"command":"./echo ${prompt}-r","description":"Leave another"}
+  say "Done: ${prompt}."
+on sigterm
+  wait 500ms
+  exit 143
+"#;
+
 /// The program by which marks are left that a rule allows.
 pub(crate) const ECHO: &str = "#!/bin/sh\necho \"$1\" >> ran.log\n";
 

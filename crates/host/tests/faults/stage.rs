@@ -183,12 +183,16 @@ impl Stage {
 
     /// The command that takes the session up again.
     pub(crate) fn resume(&self, key: &str, dice: &mut Dice) -> Ordered {
+        let message = Some(self.message("Go on.", dice));
+        let session = self.session;
+        self.order(key, Command::Resume { session, message })
+    }
+
+    /// A command under a key.
+    pub(crate) fn order(&self, key: &str, command: Command) -> Ordered {
         Ordered {
             key: key.to_owned(),
-            command: Command::Resume {
-                session: self.session,
-                message: Some(self.message("Go on.", dice)),
-            },
+            command,
         }
     }
 
@@ -232,6 +236,9 @@ impl Stage {
             leave: Leave::AtRest,
             die: None,
             fault: None,
+            pauses: Vec::new(),
+            // Those of every keeper that is not told otherwise.
+            graces_ms: [2_000, 5_000, 2_000],
             resumes_cut_off: false,
         }
     }

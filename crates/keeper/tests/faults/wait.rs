@@ -108,7 +108,7 @@ impl Dice {
     }
 }
 
-/// How many rounds the whole suite is to have; few without a word.
+/// How many rounds the whole suite is to have; without a word a tenth of what `cargo xtask test --long` runs.
 pub(crate) fn rounds() -> u32 {
     number("FAULTS_ROUNDS").map_or(40, |rounds| u32::try_from(rounds).unwrap_or(u32::MAX))
 }
