@@ -175,7 +175,7 @@ it('one that nobody answered can be asked again', async () => {
       return state === 'idle';
     });
     await page.getByRole('button', { name: 'Ask again' }).click();
-    await page.getByText('The agent was told that it may ask again.').waitFor();
+    await page.getByText('The agent was told to ask again.').waitFor();
     await stage.until('the agent has heard it', async () => {
       const { items } = await stage.api<{ items: unknown[] }>('GET', `/sessions/${session}/transcript`);
       return JSON.stringify(items).includes('If you still need it, ask again.');

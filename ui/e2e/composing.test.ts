@@ -98,7 +98,7 @@ describe('what an agent keeps running', () => {
     const panel = page.getByRole('complementary', { name: 'Details' });
     const task = panel.getByRole('button', { name: /^Running.*sleep 40/ });
     await task.click();
-    await panel.getByText('It has printed nothing yet.').waitFor();
+    await panel.getByText('No output yet.').waitFor();
     // The scripted agent keeps no output: what the host would say is stood in for.
     const printed = { output: '\u001b[32mtick 1\u001b[0m\ntick 2', total_bytes: 4096, is_cut: true };
     await page.route('**/tasks/*/output', (route) => route.fulfill({ json: printed }));
@@ -142,7 +142,7 @@ describe('pictures', () => {
     expect(await give(page, 'drop', '.feed')).toBe(true);
     await page.locator('.pics li').nth(1).waitFor();
     expect(await give(page, 'drop', '.feed', 'text/plain')).toBe(true);
-    await page.getByRole('alert').filter({ hasText: 'notes.txt is no picture' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'notes.txt is not a picture' }).waitFor();
     await page.getByRole('button', { name: 'Remove dot.png' }).first().click();
     await page.locator('.pics li').nth(1).waitFor({ state: 'detached' });
     await writing(page).fill('what is this');
@@ -192,7 +192,7 @@ describe('banners', () => {
     await link(page, 'Live').waitFor();
     await stage.api('DELETE', `/tokens/${made.id}`);
     // By itself: the stream is ended with the login.
-    await page.getByRole('heading', { name: 'This login has ended' }).waitFor();
+    await page.getByRole('heading', { name: 'You were signed out' }).waitFor();
     await context.close();
   });
 });

@@ -123,7 +123,7 @@ describe('a call that is tried', () => {
 
 describe('what the server does', () => {
   const section = () => page.locator('section', { has: page.getByRole('heading', { name: 'The server' }) });
-  const agents = () => section().getByLabel('Agents at once, at most');
+  const agents = () => section().getByLabel('Maximum number of agents');
   const tick = () => section().getByLabel('A turn that a crash cut off goes on by itself');
   interface Held {
     max_agents: number;
@@ -146,7 +146,7 @@ describe('what the server does', () => {
     for (const bad of ['2.5', '-3', '0', '1001', '']) {
       await agents().fill(bad);
       await agents().press('Tab');
-      await section().getByText('Not kept: it takes a whole number from 1 to 1000.').waitFor();
+      await section().getByText('Not saved: enter a whole number from 1 to 1000.').waitFor();
       expect(await agents().inputValue(), bad).toBe(before);
     }
     expect(sent).toEqual([]);
@@ -154,14 +154,14 @@ describe('what the server does', () => {
     await agents().press('Tab');
     await stage.until('it is kept', async () => (await held()).max_agents === 1000);
     await page.getByText('Kept.').first().waitFor();
-    expect(await section().getByText(/Not kept/).count()).toBe(0);
+    expect(await section().getByText(/Not saved/).count()).toBe(0);
     expect(await agents().inputValue()).toBe('1000');
     await stage.api('PATCH', '/settings', { max_agents: Number(before) });
   });
 
   for (const [how, says] of [
     ['refused', 'Not this one.'],
-    ['away', 'The server does not answer.'],
+    ['away', 'The server is not responding.'],
   ] as const) {
     it(`is shown as it is when a change is ${how === 'away' ? 'not heard' : how}`, async () => {
       await page.goto(`${stage.url}/settings`);
@@ -217,8 +217,8 @@ describe('a login that may not do everything', () => {
       guest.on('request', (one) => asked.push(new URL(one.url()).pathname));
       await guest.goto(`${stage.url}/settings`);
       const tokens = guest.locator('section', { has: guest.getByRole('heading', { name: 'Tokens' }) });
-      await tokens.getByText('To see or make them takes a login that may do everything.').waitFor();
-      await guest.getByLabel('Agents at once, at most').waitFor();
+      await tokens.getByText('You need full access to see or create tokens.').waitFor();
+      await guest.getByLabel('Maximum number of agents').waitFor();
       expect(asked).not.toContain('/api/v1/tokens');
       expect(await tokens.getByRole('alert').count()).toBe(0);
     }));
@@ -229,7 +229,7 @@ describe('a login that may not do everything', () => {
       await guest.goto(`${stage.url}/s/${session}`);
       await guest.getByRole('button', { name: 'More', exact: true }).first().click();
       const item = guest.getByRole('menuitem', { name: /^Export/ });
-      await item.getByText('It needs a wider token').waitFor();
+      await item.getByText('You need a token with full scope').waitFor();
       expect(await item.getAttribute('aria-disabled')).toBe('true');
     });
   });
@@ -242,7 +242,7 @@ describe('a token', () => {
     await page.goto(`${stage.url}/settings`);
     const line = (name: string) => page.locator('li', { has: page.getByText(name, { exact: true }) });
     await line('for a while').getByText('ends in 30 days').waitFor();
-    await line('lasting').getByText('for good').waitFor();
+    await line('lasting').getByText('never expires').waitFor();
     for (const one of made) await stage.api('DELETE', `/tokens/${one.id}`);
   });
 });
@@ -288,7 +288,7 @@ describe('a template', () => {
     await page.goto(`${stage.url}/new`);
     const dialog = page.getByRole('dialog', { name: 'New session' });
     await dialog.getByRole('button', { name: 'Templates' }).click();
-    await page.getByRole('menuitem', { name: 'Keep this as a template…' }).click();
+    await page.getByRole('menuitem', { name: 'Save as template…' }).click();
     await dialog.getByLabel('Name of the template').fill('daily');
     await dialog.getByRole('button', { name: 'Keep', exact: true }).click();
     await dialog.getByText('Not by this name.').waitFor();

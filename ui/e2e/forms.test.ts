@@ -166,7 +166,7 @@ describe('a form of a server', () => {
     const queue = await stage.api<{ id: string }[]>('GET', `/sessions/${one.session}/queue`);
     await stage.api('POST', `/sessions/${one.session}/queue/${queue[0]?.id}/send-now`);
     await page.getByText('Withdrawn by the agent').waitFor();
-    await page.getByText('The agent no longer wants an answer. Nothing ran.').waitFor();
+    await page.getByText('The agent no longer needs an answer. Nothing ran.').waitFor();
     expect(await page.locator(`[data-approval="${one.id}"]`).getByRole('button').count()).toBe(0);
   });
 });

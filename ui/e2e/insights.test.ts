@@ -110,7 +110,7 @@ describe('the record', () => {
   it('finds decisions by words, keeps the filter in the address, and exports the same', async () => {
     await page.goto(`${stage.url}/audit`);
     await page.getByRole('button', { name: 'Bash make lint' }).waitFor();
-    await page.getByRole('searchbox', { name: 'Words in it' }).fill('MAKE TEST');
+    await page.getByRole('searchbox', { name: 'Search' }).fill('MAKE TEST');
     await page.waitForURL('**/audit?text=MAKE+TEST');
     await page.getByRole('button', { name: 'Bash make lint' }).waitFor({ state: 'detached' });
     const href = await page.getByRole('link', { name: 'JSON lines' }).getAttribute('href');
@@ -131,6 +131,6 @@ describe('the record', () => {
     await page.goto(`${stage.url}/audit/${first?.id}?text=nowhere`);
     await page.getByText('"command": "make lint"').waitFor();
     await page.goto(`${stage.url}/audit/01ARZ3NDEKTSV4RRFFQ69G5FAV`);
-    await page.getByText('There is no decision of this name.').waitFor();
+    await page.getByText('No such decision.').waitFor();
   });
 });

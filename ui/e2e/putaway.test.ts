@@ -38,7 +38,7 @@ it('finds what was archived and what is in the trash, and brings both back', asy
   await list().getByText('Kept papers').waitFor();
   await trash.getByRole('button', { name: 'Restore' }).click();
   await list().getByText('Old papers').waitFor();
-  await page.getByText('Nothing is put away').waitFor();
+  await page.getByText('Archive and trash are empty').waitFor();
 });
 
 it('takes archive and trash back at once', async () => {

@@ -132,7 +132,7 @@ describe('a queued message that is being edited', () => {
     await writing(page).fill('a draft');
     const [item] = await queue(id);
     await stage.api('POST', `/sessions/${id}/queue/${item?.id}/send-now`);
-    await page.getByRole('alert').filter({ hasText: 'It has left the queue as it was' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'It was sent before your change' }).waitFor();
     expect(await writing(page).inputValue()).toBe('a draft\nsecond thought');
     await done();
   });

@@ -62,7 +62,7 @@ async function add(name: string): Promise<string> {
   await section().getByLabel('Address').fill(await receiver.url());
   const secret = await section().getByLabel('Secret').inputValue();
   await button('Add').click();
-  await section().getByText('Nothing was sent since the daemon began.').waitFor();
+  await section().getByText('Nothing sent since the daemon started.').waitFor();
   return secret;
 }
 
@@ -109,7 +109,7 @@ it('says what is missing before it is sent, and takes no name twice', async () =
   for (const words of ['It needs a name.', 'It needs an address.']) await section().getByText(words).waitFor();
   await section().getByLabel('Name').fill('team');
   await section().getByLabel('Address').fill('chat.example.com');
-  for (const words of [/There is one of this name/, /This is no address/]) await section().getByText(words).waitFor();
+  for (const words of [/That name is taken/, /Not an address/]) await section().getByText(words).waitFor();
   await section().getByLabel('What is sent').selectOption('text');
   expect(await section().getByLabel('Secret').count()).toBe(0);
   await section().getByLabel('Name').fill('chat');
@@ -127,7 +127,7 @@ it('is removed by a second press, not by one', async () => {
   await add('team');
   await button('Remove…').click();
   expect(await stage.api('GET', '/webhooks')).toHaveLength(1);
-  await button('Remove: press again').click();
+  await button('Click again to remove').click();
   await section().getByText('None yet.').waitFor();
   expect(await stage.api('GET', '/webhooks')).toEqual([]);
 });

@@ -27,7 +27,7 @@ export class Refused extends Error {
 /** No answer came. Nobody knows whether the server has heard it. */
 export class Unreached extends Error {
   constructor() {
-    super('The server does not answer.');
+    super('The server is not responding.');
     this.name = 'Unreached';
   }
 }

@@ -80,7 +80,7 @@ describe('what came of a bulk', () => {
 
   it('counts only those that were taken', () => {
     expect(cameOf(['sending', 'sending'], allowed)).toBe('Allowed 2 once');
-    expect(cameOf(['sending', 'late', 'failed', 'failed'], allowed)).toBe('Allowed 1 once, 1 not: somebody was first, 2 not: their rows say why');
+    expect(cameOf(['sending', 'late', 'failed', 'failed'], allowed)).toBe('Allowed 1 once, 1 already answered by someone else, 2 not: their rows say why');
     expect(cameOf(['held'], allowed)).toBe('1 waits for the connection');
     expect(cameOf(['failed'], allowed)).toBe('1 not: its row says why');
   });

@@ -105,7 +105,7 @@ export function cameOf(phases: Local['phase'][], done: (count: number) => string
   const parts = [
     told > 0 ? done(told) : '',
     held > 0 ? `${held} ${held === 1 ? 'waits' : 'wait'} for the connection` : '',
-    late > 0 ? `${late} not: somebody was first` : '',
+    late > 0 ? `${late} already answered by someone else` : '',
     failed > 0 ? `${failed} not: ${failed === 1 ? 'its row says' : 'their rows say'} why` : '',
   ];
   return parts.filter((part) => part !== '').join(', ');

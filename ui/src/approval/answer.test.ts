@@ -74,7 +74,7 @@ describe('a changed input', () => {
 
   it('that is none is not sent, and what is no JSON is said', () => {
     expect(edited(input, { command: 'npm test' })).toBeNull();
-    expect(edited(input, { timeout: '{' })).toEqual({ problem: 'timeout is no JSON.', field: 'timeout' });
+    expect(edited(input, { timeout: '{' })).toEqual({ problem: 'timeout is not valid JSON.', field: 'timeout' });
   });
 
   it('shows the telling field first', () => {

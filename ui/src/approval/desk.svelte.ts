@@ -82,7 +82,7 @@ class Desk {
       const body = { ...sending.body, saw: sending.saw, others: sending.others };
       const { did } = await take(api.POST('/api/v1/approvals/{id}/decision/alike', { params, body }));
       const decided = did.did === 'decided' ? did.approvals : sending.ids;
-      const problem = 'This one needs an answer of its own.';
+      const problem = 'This one needs its own answer.';
       for (const asked of all) {
         if (!decided.includes(asked.id)) this.locals.set(asked.id, { phase: 'failed', problem, hint: '' });
       }
@@ -111,7 +111,7 @@ class Desk {
     } else if (error instanceof Refused && error.code === 'conflict') {
       this.locals.set(id, { phase: 'late' });
     } else if (error instanceof Refused && error.code === 'stale') {
-      const problem = 'It has changed since you saw it. Look at it again; nothing was decided.';
+      const problem = 'It changed since you saw it. Look at it again; nothing was decided.';
       this.locals.set(id, { phase: 'failed', problem, hint: '' });
     } else {
       this.locals.set(id, { phase: 'failed', problem: words(error), hint: '' });

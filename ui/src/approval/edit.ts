@@ -61,7 +61,7 @@ export function edited(input: unknown, changed: Record<string, string>): Edited 
     try {
       next[field.name] = JSON.parse(value);
     } catch {
-      return { problem: `${field.label} is no JSON.`, field: field.name };
+      return { problem: `${field.label} is not valid JSON.`, field: field.name };
     }
   }
   return differs ? { input: next } : null;

@@ -84,7 +84,7 @@ function open(local: Local, around: Around, harm: string | null, waited: string)
     folds: false,
   };
   if (!around.mayAnswer) {
-    return { ...base, state: 'read-only', canAnswer: false, note: 'You can watch. Answering needs a wider token.' };
+    return { ...base, state: 'read-only', canAnswer: false, note: 'You can watch. Answering needs a token with a wider scope.' };
   }
   switch (local.phase) {
     case 'sending':
@@ -95,7 +95,7 @@ function open(local: Local, around: Around, harm: string | null, waited: string)
         mark: 'run',
         title: `${local.words}, telling the agent…`,
         age: tenths(around.now - local.since),
-        note: 'If the line drops, it is sent again on its own.',
+        note: 'If the connection drops, it is sent again automatically.',
         canAnswer: false,
       };
     case 'held':
@@ -105,13 +105,13 @@ function open(local: Local, around: Around, harm: string | null, waited: string)
         look: 'sent',
         mark: 'stall',
         title: `${local.words} when the connection is back`,
-        note: 'It goes out on its own as soon as the host answers again.',
+        note: 'It is sent automatically when the server is back.',
         canAnswer: false,
       };
     case 'failed':
       return { ...base, note: [local.problem, local.hint].filter((part) => part !== '').join(' ') };
     case 'late':
-      return { ...base, note: 'Your answer was not taken: somebody may have been first.' };
+      return { ...base, note: 'Your answer was not accepted: someone else may have been first.' };
     case 'idle':
       return base;
   }
@@ -127,7 +127,7 @@ export function rowNote(local: Local): { words: string; isWrong: boolean } | nul
     case 'failed':
       return { words: [local.problem, local.hint].filter((part) => part !== '').join(' '), isWrong: true };
     case 'late':
-      return { words: 'Your answer was not taken: somebody may have been first.', isWrong: true };
+      return { words: 'Your answer was not accepted: someone else may have been first.', isWrong: true };
     case 'idle':
       return null;
   }
@@ -142,7 +142,7 @@ function decided(asked: Approval, local: Local, around: Around): Face {
       mark: 'run',
       title: `${words}, telling the agent…`,
       age: '',
-      note: asked.needs_restart ? 'The agent that asked has ended. The next one is told.' : null,
+      note: asked.needs_restart ? 'The agent that asked has ended. The next one gets your answer.' : null,
       canAnswer: false,
       folds: false,
     };
@@ -204,15 +204,15 @@ function outcome(asked: Approval): Partial<Face> {
     case 'refused':
       return { state: 'refused', mark: 'idle' };
     case 'unused':
-      return { state: 'unused', mark: 'idle', note: 'The agent had taken its question back. Nothing ran.' };
+      return { state: 'unused', mark: 'idle', note: 'The agent had withdrawn its question. Nothing ran.' };
     case 'unknown':
-      return { state: 'unknown', mark: 'stall', note: 'The agent ended before it said what happened. It may have run.' };
+      return { state: 'unknown', mark: 'stall', note: 'The agent ended before it reported back. It may have run.' };
   }
 }
 
 function withdrawn(asked: Approval & { life: 'withdrawn' }, around: Around): Face {
   const notes = {
-    cancelled: 'The agent no longer wants an answer. Nothing ran.',
+    cancelled: 'The agent no longer needs an answer. Nothing ran.',
     interrupted: 'The turn was interrupted before anyone answered. Nothing ran.',
     agent_gone: 'The agent ended before anyone answered. Nothing ran.',
   };

@@ -31,7 +31,7 @@ describe('what stands below a call', () => {
   it('says which of several edits reaches everywhere', () => {
     const edit = { old_string: 'a', new_string: 'b' };
     const input = { file_path: '/a', edits: [edit, { ...edit, replace_all: true, why: 'x' }] };
-    expect(words('MultiEdit', input)).toEqual(['edit 2 of 2 at every place where the old text stands', 'edits[1].why: "x"']);
+    expect(words('MultiEdit', input)).toEqual(['edit 2 of 2 replaces every match of the old text', 'edits[1].why: "x"']);
     expect(thingOf('MultiEdit', { file_path: '/a', edits: ['x'] }).kind).toBe('json');
   });
 

@@ -28,7 +28,7 @@ const SHOWN: Record<string, string[]> = {
   Agent: ['prompt'],
 };
 
-const EVERYWHERE = 'at every place where the old text stands';
+const EVERYWHERE = 'replaces every match of the old text';
 
 export function factsOf(tool: string, input: unknown): Fact[] {
   const thing = thingOf(tool, input);

@@ -1,4 +1,4 @@
-// What a rule would have answered: past calls of the same tool, each laid before the host's own policy as if the rule held.
+// What a rule would have matched: past calls of the same tool, each laid before the host's own policy as if the rule held.
 // The page judges nothing by itself; a host that cannot judge a rule that is not kept says nothing, and so does the page.
 
 import { api, take } from '../api/client';
@@ -15,7 +15,7 @@ export interface Matched {
   examples: string[];
 }
 
-/** For each set of rules: what it would have answered. None where the host does not tell. */
+/** For each set of rules: what it would have matched. None where the host does not tell. */
 export async function history(asked: Approval, choices: string[][]): Promise<(Matched | null)[]> {
   let past: DecisionView[];
   try {

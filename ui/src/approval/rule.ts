@@ -1,4 +1,4 @@
-// The rule that *always* would make: which, where, until when, and what it would have answered before. Pure.
+// The rule that *always* would make: which, where, until when, and what it would have matched before. Pure.
 // What a rule means is the host's business: here only what the host itself said about past calls is counted.
 
 import type { Approval, DecisionView, RuleScope } from '../api/types';
@@ -23,13 +23,13 @@ export const ENDS: { value: Ends; label: string }[] = [
   { value: 'hour', label: '1 hour' },
   { value: 'day', label: '24 hours' },
   { value: 'month', label: '30 days' },
-  { value: 'never', label: 'No end' },
+  { value: 'never', label: 'Never expires' },
 ];
 
 export const SCOPES: { value: RuleScope; label: string; help: string }[] = [
-  { value: 'session', label: 'This session', help: 'Ends with it.' },
+  { value: 'session', label: 'This session', help: 'Ends with the session.' },
   { value: 'repository', label: 'This repository', help: 'For every session in this folder.' },
-  { value: 'always', label: 'Everywhere', help: 'For every session of this host.' },
+  { value: 'always', label: 'Everywhere', help: 'For every session on this machine.' },
 ];
 
 export function ruleForm(asked: Pick<Approval, 'offers'>): RuleForm {
@@ -78,4 +78,11 @@ export function before(decisions: DecisionView[], tool: string): Before {
     else sum.denied += 1;
   }
   return sum;
+}
+
+/** `Would have matched 9 of your last 10 Bash calls`. */
+export function matchWords(matches: number, of: number, tool: string): string {
+  const last = of === 1 ? `your last ${tool} call` : `${matches === 0 ? 'any of ' : ''}your last ${of} ${tool} calls`;
+  if (matches === 0) return `Would not have matched ${last}`;
+  return `Would have matched ${of === 1 ? '' : matches === of ? 'all of ' : `${matches} of `}${last}`;
 }

@@ -41,8 +41,8 @@ function allowWords(said: unknown): string {
 function planWords(choice: string): string {
   const words: Record<string, string> = {
     'clear-context': 'Started fresh with the plan',
-    'accept-edits': 'Went on, accepting edits',
-    manual: 'Went on, asking for each edit',
+    'accept-edits': 'Continued, accepting edits',
+    manual: 'Continued, approving each edit',
     'keep-planning': 'Kept planning',
   };
   return words[choice] ?? 'Decided';

@@ -13,36 +13,46 @@ describe('the sentence of a question', () => {
 
   it('counts questions in words', () => {
     const input = { questions: [{ question: 'A?' }, { question: 'B?' }] };
-    expect(sentence(asked({ kind: 'questions', input }))).toBe('Two questions before it goes on');
+    expect(sentence(asked({ kind: 'questions', input }))).toBe('Two questions before the agent continues');
     expect(label(asked({ kind: 'questions', input }))).toBe('Questions');
+  });
+
+  it('names_who_wants_what', () => {
+    expect(sentence(asked({ tool: 'Write', input: { file_path: '/src/todo.sh', content: '' } }))).toBe('The agent wants to write `todo.sh`');
+    expect(sentence(asked({ tool: 'EnterPlanMode', input: {} }))).toBe('The agent wants to switch to plan mode');
+    expect(sentence(asked({ tool: 'Bash', input: { command: 'ls' } }))).toBe('Bash wants to run a command');
   });
 
   it('takes the harm from the host and from nowhere else', () => {
     const harmless = asked({ input: { command: 'rm -rf dist' }, reason: 'No rule means it.' });
     expect(harmOf(harmless)).toBeNull();
     const harmful = asked({ harm: { kind: 'destructive', says: 'removes files', parts: ['rm -rf dist'] } });
-    expect(harmOf(harmful)).toBe('It removes files.');
-    expect(sentence(harmful)).toBe('Bash wants to do what cannot be undone');
+    expect(harmOf(harmful)).toBe('Removes files.');
+    expect(sentence(harmful)).toBe('Bash wants to do something that cannot be undone');
+    const says = (says: string) => sentence(asked({ harm: { kind: 'destructive', says } }));
+    expect(says('deletes untracked files')).toBe('Bash wants to delete untracked files');
+    expect(says('drops or empties database tables')).toBe('Bash wants to drop or empty database tables');
+    expect(says('deletes something critical: `.` is the working folder or contains it')).toBe('Bash wants to delete something critical');
     expect(marksOf(harmful)).toEqual(['rm -rf dist']);
     const vital = { kind: 'destructive' as const, says: 'removes files: `/` belongs to the system', parts: ['rm -rf /'] };
     // The whole command: `.` alone may stand in another one, too.
     expect(marksOf(asked({ harm: vital }))).toEqual(['rm -rf /']);
     expect(marksOf(asked({ harm: { ...vital, parts: [] } }))).toEqual(['/']);
-    expect(quoted('It is held for dangerous by the CLI: Dangerous rm operation on critical path: /.')).toEqual(['/']);
+    expect(quoted('It is considered dangerous by the CLI: Dangerous rm operation on critical path: /.')).toEqual(['/']);
   });
 
   it('says what cannot be read once, and does not call it destructive', () => {
-    const harm = { kind: 'unread' as const, says: '`python3` runs code that it is given' };
+    const harm = { kind: 'unread' as const, says: '`python3` runs arbitrary code' };
     expect(harmOf(asked({ harm }))).toBeNull();
     expect(marksOf(asked({ harm }))).toEqual([]);
-    expect(unreadOf(asked({ harm }))).toBe('It cannot be read: `python3` runs code that it is given.');
-    expect(unreadOf(asked({ harm, reason: `It cannot be read with certainty: ${harm.says}.` }))).toBeNull();
+    expect(unreadOf(asked({ harm }))).toBe('No rule possible: `python3` runs arbitrary code.');
+    expect(unreadOf(asked({ harm, reason: `Rules cannot check this: ${harm.says}.` }))).toBeNull();
     expect(unreadOf(asked())).toBeNull();
   });
 
   it('a plan without a text asks only to leave plan mode', () => {
     const plan = { wishes: [], ways: [], restarts: false, text: null };
-    expect(sentence(asked({ kind: 'plan', plan }))).toBe('It wants to leave plan mode');
+    expect(sentence(asked({ kind: 'plan', plan }))).toBe('The agent wants to leave plan mode');
   });
 });
 

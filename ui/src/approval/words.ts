@@ -8,7 +8,7 @@ import { fields, shown, text, thingOf } from './thing';
 export function sentence(asked: Approval): string {
   switch (asked.kind) {
     case 'plan':
-      return asked.plan?.text == null ? 'It wants to leave plan mode' : 'A plan is ready';
+      return asked.plan?.text == null ? 'The agent wants to leave plan mode' : 'A plan is ready';
     case 'questions':
       return countOf(questionTexts(asked.input).length);
     case 'elicitation':
@@ -16,15 +16,30 @@ export function sentence(asked: Approval): string {
         ? `${asked.tool} wants you to open a page`
         : `${asked.tool} asks for something`;
     case 'dialog':
-      return 'The agent asks how to go on';
+      return 'The agent asks how to continue';
     case 'tool':
-      return `${actor(asked.tool)} wants to ${harmOf(asked) === null ? verb(asked.tool) : 'do what cannot be undone'}`;
+      return toolSentence(asked);
   }
+}
+
+function toolSentence(asked: Approval): string {
+  const does = asked.harm?.kind === 'destructive' ? asked.harm.says : null;
+  if (does !== null) return `${actor(asked.tool)} wants to ${destruction(does)}`;
+  if (asked.tool === 'EnterPlanMode') return 'The agent wants to switch to plan mode';
+  const file = asked.tool === 'Write' ? text(asked.input, 'file_path').split('/').at(-1) : '';
+  return file ? `The agent wants to write \`${file}\`` : `${actor(asked.tool)} wants to ${verb(asked.tool)}`;
+}
+
+/** What it would destroy, behind "wants to": `deletes untracked files` → `delete untracked files`. */
+export function destruction(says: string): string {
+  const known = /^(delete|discard|rewrite|kill|overwrite|change|stop|truncate|drop|run)s (.*)$/.exec((says.split(':')[0] ?? '').trim());
+  if (!known?.[1]) return 'do something that cannot be undone';
+  return `${known[1]} ${(known[2] ?? '').replace(/^or empties /, 'or empty ')}`;
 }
 
 function countOf(questions: number): string {
   const words = ['No question', 'One question', 'Two questions', 'Three questions', 'Four questions'];
-  return `${words[questions] ?? `${questions} questions`} before it goes on`;
+  return `${words[questions] ?? `${questions} questions`} before the agent continues`;
 }
 
 /** Who acts: the tool, or for one of an MCP server the server. */
@@ -53,7 +68,7 @@ const VERBS: Record<string, string> = {
   Task: 'start a sub-agent',
   Agent: 'start a sub-agent',
   Skill: 'use a skill',
-  EnterPlanMode: 'plan first',
+  EnterPlanMode: 'switch to plan mode',
 };
 
 function verb(tool: string): string {
@@ -138,13 +153,13 @@ export function pathOf(asked: Pick<Approval, 'path'>): string[] {
 
 /** What it would destroy, as the host reads it from the call; none where it sees no such harm. */
 export function harmOf(asked: Pick<Approval, 'harm'>): string | null {
-  return asked.harm?.kind === 'destructive' ? `It ${asked.harm.says}.` : null;
+  return asked.harm?.kind === 'destructive' ? `${asked.harm.says.charAt(0).toUpperCase()}${asked.harm.says.slice(1)}.` : null;
 }
 
 /** Why nobody can tell what it would do; none where it can be read, or where the reason says so already. */
 export function unreadOf(asked: Pick<Approval, 'harm' | 'reason'>): string | null {
   if (asked.harm?.kind !== 'unread' || asked.reason.includes(asked.harm.says)) return null;
-  return `It cannot be read: ${asked.harm.says}.`;
+  return `No rule possible: ${asked.harm.says}.`;
 }
 
 /** What of the thing does the harm: the commands that do it, whole; where the host tells none, what its sentence names. */

@@ -5,7 +5,7 @@ import { blockOf, read, refusal } from './images';
 describe('pictures', () => {
   it('are refused with a reason', () => {
     expect(refusal({ type: 'image/png', size: 10, name: 'a.png' }, 0)).toBeNull();
-    expect(refusal({ type: 'application/pdf', size: 10, name: 'a.pdf' }, 0)).toContain('no picture');
+    expect(refusal({ type: 'application/pdf', size: 10, name: 'a.pdf' }, 0)).toContain('not a picture');
     expect(refusal({ type: 'image/png', size: 9e6, name: 'a.png' }, 0)).toContain('larger');
     expect(refusal({ type: 'image/png', size: 10, name: 'a.png' }, 10)).toContain('At most');
   });

@@ -13,7 +13,7 @@ const LARGEST = 5 * 1024 * 1024;
 
 /** Why a file cannot come along; none if it can. */
 export function refusal(file: { type: string; size: number; name: string }, count: number): string | null {
-  if (!TYPES.includes(file.type)) return `${file.name || 'It'} is no picture the model can see (PNG, JPEG, GIF, WebP).`;
+  if (!TYPES.includes(file.type)) return `${file.name || 'It'} is not a picture the model can read (PNG, JPEG, GIF, WebP).`;
   if (file.size > LARGEST) return `${file.name || 'It'} is larger than 5 MiB.`;
   return count >= MOST ? `At most ${MOST} pictures go with one message.` : null;
 }

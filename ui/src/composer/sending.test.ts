@@ -13,7 +13,7 @@ describe('the button of the composer', () => {
     expect(label({ state: 'needs_you', open: 1 })).toBe('Queue');
     expect(label({ state: 'failed', stderr: '' })).toBe('Resume and send');
     expect(label({ state: 'running' }, true)).toBe('Send when back');
-    expect(doing(session({ state: 'stopped' }), true, true).hint).toContain('It is resumed');
+    expect(doing(session({ state: 'stopped' }), true, true).hint).toContain('It resumes');
   });
 
   it('interrupts only what runs, and does nothing for those who may only watch', () => {

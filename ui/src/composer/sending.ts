@@ -19,11 +19,11 @@ export interface Doing { way: Way; label: string; hint: string; canInterrupt: bo
 export function doing(session: Session | undefined, isAway: boolean, mayAll: boolean): Doing {
   if (!session) return { way: 'none', label: 'Send', hint: '', canInterrupt: false };
   const canInterrupt = ['running', 'needs_you', 'stalled', 'starting'].includes(session.state);
-  if (!mayAll) return { way: 'none', label: 'Send', hint: 'You can watch. Writing needs a wider token.', canInterrupt: false, why: 'Writing needs a wider token.' };
-  if (session.trashed) return { way: 'none', label: 'Send', hint: 'It is in the trash.', canInterrupt: false, why: 'It is in the trash: restore it first.' };
+  if (!mayAll) return { way: 'none', label: 'Send', hint: 'You can watch. Writing needs a token with full scope.', canInterrupt: false, why: 'Writing needs a token with full scope.' };
+  if (session.trashed) return { way: 'none', label: 'Send', hint: 'This session is in the trash.', canInterrupt: false, why: 'This session is in the trash: restore it first.' };
   const now = online(session, canInterrupt);
   if (!isAway) return now;
-  const hint = now.way === 'resume' ? 'The agent has ended. It is resumed when the server is back' : 'It goes out when the server is back';
+  const hint = now.way === 'resume' ? 'The agent has ended. It resumes when the server is back' : 'It is sent when the server is back';
   return { way: 'when-back', label: 'Send when back', hint, canInterrupt };
 }
 
@@ -41,7 +41,7 @@ function online(session: Session, canInterrupt: boolean): Doing {
     case 'failed':
     case 'not_signed_in':
     case 'unreachable':
-      return { way: 'resume', label: 'Resume and send', hint: 'The agent has ended. It takes the conversation up again…', canInterrupt };
+      return { way: 'resume', label: 'Resume and send', hint: 'The agent has ended. Your message resumes it…', canInterrupt };
     case 'idle':
       return { way: 'send', label: 'Send', hint: session.asleep ? 'A message wakes the agent…' : 'Reply…', canInterrupt };
   }

@@ -11,7 +11,7 @@ const totals = {
 
 describe('shares', () => {
   it('tell rules from people, and the reader from others', () => {
-    expect(deciders(totals, 'owner', 33).map((share) => [share.label, share.value])).toEqual([['By rule or mode', 24], ['You 5, Mara 1', 6], ['Needed no answer', 3], ['of these denied', 1]]);
+    expect(deciders(totals, 'owner', 33).map((share) => [share.label, share.value])).toEqual([['By rule or mode', 24], ['You 5, Mara 1', 6], ['Needed no answer', 3], ['Denied', 1]]);
     expect(deciders(totals, 'owner', 2).some((share) => share.label === 'Needed no answer')).toBe(false);
   });
   it('name the dearest model first', () => {

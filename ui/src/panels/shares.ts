@@ -16,7 +16,7 @@ export function deciders(totals: Totals, me: string, calls: number): Share[] {
     { label: words || 'By people', value: byPeople, colour: 'allow' },
     // Reading and lists of tasks are never asked for.
     { label: 'Needed no answer', value: Math.max(0, calls - rule - byPeople), colour: 'idle-mark' },
-    { label: 'of these denied', value: totals.approvals.denied, colour: 'deny' },
+    { label: 'Denied', value: totals.approvals.denied, colour: 'deny' },
   ];
   return shares.filter((share) => share.value > 0);
 }

@@ -75,7 +75,7 @@ export const metaOf = (timeline: Timeline): string => `${span(activeTime(timelin
 
 /** The sentence that stands for the picture. */
 export function sentenceOf(timeline: Timeline): string {
-  const waits = timeline.waits.length === 0 ? 'nobody was waited for' : `${counted(timeline.waits.length, 'wait')} for people of ${span(sum(timeline.waits))} in all`;
+  const waits = timeline.waits.length === 0 ? 'no waiting time' : `${counted(timeline.waits.length, 'wait')} for people of ${span(sum(timeline.waits))} in all`;
   const agents = timeline.agents.length > 0 ? `, ${counted(timeline.agents.length, 'sub-agent')}` : '';
   return `Timeline of the session: ${counted(timeline.turns.length, 'turn')}, ${counted(timeline.calls, 'tool call')}${agents}, ${waits}.`;
 }

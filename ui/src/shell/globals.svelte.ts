@@ -26,7 +26,7 @@ function search(): void {
 export function bindGlobals(): () => void {
   const undo = [
     onKey('always', 'mod+k', () => overlays.open('palette'), 'Command palette'),
-    onKey('page', '?', () => overlays.open('keys'), 'Map of the keys'),
+    onKey('page', '?', () => overlays.open('keys'), 'Keyboard shortcuts'),
     onKey('page', '/', search, 'Search all transcripts'),
     onKey('page', 'g i', () => go(to.inbox()), 'Inbox'),
     onKey('page', 'g s', () => go(to.sessions()), 'Sessions'),

@@ -40,7 +40,7 @@ export function stateWords(session: Session): string {
     case 'needs_you':
       return 'Needs you';
     case 'queued':
-      return 'Waits for its turn';
+      return 'Queued';
     case 'starting':
       return 'Starting';
     case 'running':
@@ -60,7 +60,7 @@ export function stateWords(session: Session): string {
     case 'not_signed_in':
       return 'Not signed in';
     case 'unreachable':
-      return 'Out of reach';
+      return 'Not responding';
   }
 }
 

@@ -12,7 +12,7 @@ export const KEYMAP: KeyGroup[] = [
     title: 'Anywhere',
     keys: [
       row('mod+k', 'Command palette'),
-      row('?', 'Map of the keys'),
+      row('?', 'Keyboard shortcuts'),
       row('/', 'Search all transcripts'),
       row('n', 'New session'),
       row('.', 'Next thing that needs you'),
@@ -52,7 +52,7 @@ export const KEYMAP: KeyGroup[] = [
   {
     title: 'In a session',
     keys: [
-      row('i', 'To the composer'),
+      row('i', 'Focus the message field'),
       row('mod+Enter', 'Send'),
       row('mod+shift+Enter', 'Start in the background'),
       row('G', 'To the newest entry'),

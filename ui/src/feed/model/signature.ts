@@ -57,7 +57,7 @@ export function withdrawnWords(approval: Approval): string | null {
   switch (approval.standing.how) {
     case 'interrupted': return 'The turn was interrupted before anyone answered. Nothing ran.';
     case 'agent_gone': return 'The agent ended before anyone answered. Nothing ran.';
-    case 'cancelled': return 'The agent took the question back. Nothing ran.';
+    case 'cancelled': return 'The agent withdrew the question. Nothing ran.';
   }
 }
 

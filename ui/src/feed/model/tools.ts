@@ -65,15 +65,15 @@ const MAKERS: Record<string, Maker> = {
   TodoWrite: () => ({ look: 'todo', icon: 'check', verb: 'Tasks', arg: '', isProse: true }),
   TaskCreate: prose('todo', 'check', 'New task', 'subject'),
   TaskUpdate: (input) => ({ look: 'todo', icon: 'check', verb: `Task ${word(input, 'taskId')}`, arg: word(input, 'status').replace('_', ' '), isProse: true }),
-  TaskList: prose('json', 'check', 'Looked at the tasks'),
-  TaskOutput: prose('json', 'term', 'Read the output of', 'task_id', 'bash_id'),
+  TaskList: prose('json', 'check', 'Listed tasks'),
+  TaskOutput: prose('json', 'term', 'Read output of', 'task_id', 'bash_id'),
   TaskStop: prose('json', 'stop', 'Stopped', 'task_id', 'shell_id'),
   KillShell: prose('json', 'stop', 'Stopped', 'shell_id'),
   ExitPlanMode: prose('plan', 'plan', 'Plan'),
-  EnterPlanMode: prose('json', 'plan', 'Began to plan'),
+  EnterPlanMode: prose('json', 'plan', 'Switched to plan mode'),
   AskUserQuestion: (input) => ({ look: 'question', icon: 'quest', verb: 'Asked', arg: questionsOf(input)[0]?.question ?? '', isProse: true }),
   Skill: prose('json', 'bolt', 'Skill', 'skill', 'command'),
-  ToolSearch: prose('json', 'search', 'Looked for tools', 'query'),
+  ToolSearch: prose('json', 'search', 'Searched tools', 'query'),
 };
 
 export function summarise(tool: Tool, folder?: string): Summary {

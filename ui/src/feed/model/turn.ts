@@ -3,10 +3,10 @@ import type { TurnEnd } from '../../api/types';
 import type { Glyphs } from '../../state/groups';
 
 const SUBTYPES: Record<string, string> = {
-  error_max_turns: 'Ended: it took as many steps as it may',
-  error_max_budget_usd: 'Ended: it cost as much as it may',
-  error_during_execution: 'Ended by a failure',
-  error_max_structured_output_retries: 'Ended: no answer fitted the form',
+  error_max_turns: 'Stopped at the step limit',
+  error_max_budget_usd: 'Stopped at the budget',
+  error_during_execution: 'Failed',
+  error_max_structured_output_retries: 'Stopped: no answer had the required format',
 };
 
 export function turnWords(turn: TurnEnd, me: string): { words: string; glyph: Glyphs } {

@@ -8,7 +8,7 @@ export const lastDraft = $state<{ value: Partial<Draft> }>({ value: {} });
 /** Its id. */
 export async function begin(draft: Draft, then: string[] = []): Promise<string> {
   const receipt = await take(api.POST('/api/v1/sessions', { body: bodyOf(draft, Date.now()) }));
-  if (receipt.did.did !== 'session') throw new Error('The server began no session.');
+  if (receipt.did.did !== 'session') throw new Error('The server did not start a session.');
   const id = receipt.did.session;
   const params = { path: { id } };
   for (const text of then) {

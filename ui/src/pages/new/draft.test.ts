@@ -12,7 +12,7 @@ describe('a session that is about to begin', () => {
 
   it('asks for a prompt and a whole path', () => {
     expect(Object.keys(problems(EMPTY))).toEqual(['prompt', 'cwd']);
-    expect(problems({ ...whole, cwd: 'app' }).cwd).toMatch(/whole path/);
+    expect(problems({ ...whole, cwd: 'app' }).cwd).toMatch(/absolute path/);
     expect(problems({ ...whole, cwd: 'C:\\app' })).toEqual({});
     expect(problems(whole)).toEqual({});
   });

@@ -52,7 +52,7 @@ export function problems(draft: Draft): Partial<Record<keyof Draft, string>> {
   const found: Partial<Record<keyof Draft, string>> = {};
   if (draft.prompt.trim() === '') found.prompt = 'Say what it should do.';
   if (!draft.cwd.trim().startsWith('/') && !/^[a-z]:[\\/]/i.test(draft.cwd.trim())) {
-    found.cwd = draft.cwd.trim() === '' ? 'Choose a folder.' : 'Give the whole path, from the root.';
+    found.cwd = draft.cwd.trim() === '' ? 'Choose a folder.' : 'Enter an absolute path.';
   }
   if (Number.isNaN(readBudget(draft.budget) ?? 0)) found.budget = 'An amount, like 5 or 2.50.';
   return found;

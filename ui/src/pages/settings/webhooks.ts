@@ -64,15 +64,15 @@ export function isAnswered(before: WebhookDelivery | undefined | null, now: Webh
 export function wrongName(name: string, taken: string[]): string | null {
   if (!name) return 'It needs a name.';
   if (!/^[A-Za-z0-9._-]{1,64}$/.test(name)) return 'Up to 64 letters, digits, “-”, “_”, “.”.';
-  return taken.includes(name) ? 'There is one of this name. Remove it first, or choose another.' : null;
+  return taken.includes(name) ? 'That name is taken. Remove the other one first, or choose another name.' : null;
 }
 
 export function wrongAddress(url: string): string | null {
   if (!url) return 'It needs an address.';
   try {
-    return /^https?:$/.test(new URL(url).protocol) ? null : 'It begins with https:// or http://.';
+    return /^https?:$/.test(new URL(url).protocol) ? null : 'It must start with https:// or http://.';
   } catch {
-    return 'This is no address: it begins with https:// or http://.';
+    return 'Not an address: it must start with https:// or http://.';
   }
 }
 
