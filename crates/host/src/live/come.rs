@@ -7,26 +7,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_client::options::Version;
-use countersign_keeper::attach::{self, AttachError, Attachment, Credentials};
-use countersign_keeper::protocol::{Refusal, Role, Standing};
 use countersign_keeper::{Found, RecoverError};
 
-use super::{Actor, Agent, Book, Context, Held, Projection, greeting};
+use super::{Actor, Agent, Book, Context, Held, Projection};
 use crate::approval::{After, Family};
 use crate::control::approval::Life;
 use crate::control::{ControlError, Result, SessionId, now};
-use crate::desk::{self, Starting};
 use crate::host::Inner;
 use crate::plan::Tracker;
 use crate::session::{Begin, Core, Effect, Input, Timing};
 use crate::store::sessions::SessionRow;
 use crate::store::{Connection, Durability, approvals, outbox, queue, sessions};
 
-use super::begin::{Begun, There, outbox_of};
-
-/// For a keeper that is there to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+use super::begin::{Begun, There};
 
 /// For a keeper whose agent ends to go.
 const GOING: Duration = Duration::from_secs(3);
@@ -190,7 +183,7 @@ impl Actor {
     }
 
     /// Nobody answers for the session. Its journal can be read all the same; it is looked again later.
-    async fn unreachable(&mut self) {
+    pub(super) async fn unreachable(&mut self) {
         self.catch_up().await;
         self.step(Input::Unreachable);
         self.step(Input::CaughtUp);
@@ -232,72 +225,6 @@ impl Actor {
         }
         self.projection.rest();
         self.tell_queue().await;
-    }
-
-    async fn attach(&mut self, generation: u32) {
-        let mut desk = match self.open_desk(self.row.mode).await {
-            Ok(desk) => desk,
-            Err(error) => {
-                tracing::warn!(session = %self.id, %error, "the rules of a session cannot be set up");
-                return self.unreachable().await;
-            }
-        };
-        self.remember_plans(&mut desk).await;
-        if let Some(before) = &self.desk {
-            desk.go_on_from(before);
-        }
-        let version: Option<Version> = self.row.version.as_ref().and_then(|it| it.parse().ok());
-        let host = &self.inner.settings.agents;
-        let dir = self.inner.folders.session(self.id);
-        let has_hook = blocking(move || Ok(greeting::registers_hook(&dir, generation)));
-        let has_hook = has_hook.await.unwrap_or_default();
-        // One that is registered is answered, whatever version the agent turned out to be since.
-        let known_then = version.filter(|_| !has_hook);
-        let Starting {
-            claude, watching, ..
-        } = desk::attach(&desk, &self.row.setup, host, known_then, now());
-        watching.learn_version(version);
-        let (sender, begun) = tokio::sync::oneshot::channel();
-        self.begun = Some(begun);
-        let (inner, id, tokens) = (Arc::clone(&self.inner), self.id, self.tokens(generation));
-        let attaching = tokio::spawn(async move {
-            let dir = inner.folders.session(id);
-            let kept = match connect(&inner, id, tokens).await {
-                Ok(attachment) => {
-                    settle_outbox(&inner, id, attachment.standing()).await;
-                    crate::points::passed("outbox settled");
-                    attach::attach(claude, &dir, attachment, None).await
-                }
-                Err(error) => Err(error),
-            };
-            let _ = sender.send(match kept {
-                Ok(kept) => Begun::There(Box::new(There {
-                    kept,
-                    desk,
-                    watching,
-                    servers: None,
-                    amiss: Vec::new(),
-                })),
-                Err(error) => Begun::Nobody {
-                    why: error.to_string(),
-                    is_refused: matches!(
-                        error,
-                        AttachError::Refused(_)
-                            | AttachError::Foreign { .. }
-                            | AttachError::Silent(_)
-                            | AttachError::Protocol(_)
-                    ),
-                },
-            });
-        });
-        self.beginning = Some(attaching.abort_handle());
-    }
-
-    /// What the keeper of a generation may have been given: a build that drew tokens stored the one that it drew.
-    fn tokens(&self, generation: u32) -> Vec<String> {
-        let stored = Some(self.row.token.clone()).filter(|token| !token.is_empty());
-        let ours = self.inner.key.token(self.id, generation);
-        stored.into_iter().chain([ours]).collect()
     }
 
     /// A start or an attachment came to its end.
@@ -454,7 +381,7 @@ fn begin_of(row: &SessionRow) -> Begin {
     }
 }
 
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     look: impl FnOnce() -> std::result::Result<T, RecoverError> + Send + 'static,
 ) -> std::result::Result<T, RecoverError> {
     let looked = tokio::task::spawn_blocking(look).await;
@@ -486,42 +413,4 @@ fn bury(dir: &std::path::Path, found: Found) -> std::result::Result<Found, Recov
         }
     }
     Ok(found)
-}
-
-/// Connects under the first of these tokens that the keeper takes.
-async fn connect(
-    inner: &Inner,
-    id: SessionId,
-    tokens: Vec<String>,
-) -> std::result::Result<Attachment, AttachError> {
-    let dir = inner.folders.session(id);
-    let boxed = |standing: &Standing| outbox_of(inner, id, standing);
-    let mut refused = AttachError::Refused(Refusal::Token);
-    for token in tokens {
-        let who = Credentials {
-            epoch: inner.epoch,
-            token,
-            role: Role::Own,
-        };
-        match attach::connect(&dir, &who, PATIENCE, boxed).await {
-            Err(error @ AttachError::Refused(Refusal::Token)) => refused = error,
-            done => return done,
-        }
-    }
-    Err(refused)
-}
-
-/// What an earlier host handed in stands in the journal, or waits again.
-async fn settle_outbox(inner: &Inner, id: SessionId, standing: &Standing) {
-    let (generation, last_n) = (standing.generation, standing.last_n);
-    let settle = move |it: &Connection| {
-        outbox::settle_up_to(it, id, generation, last_n)?;
-        // What it did not get goes again, under new numbers: a message from the queue, a mode because it is looked after
-        // anew. An interrupt would hit another turn.
-        queue::give_back(it, id, generation)?;
-        outbox::forget(it, id, generation)
-    };
-    if let Err(error) = inner.store.write(Durability::Full, settle).await {
-        tracing::warn!(session = %id, %error, "the outbox cannot be settled");
-    }
 }

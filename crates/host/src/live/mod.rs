@@ -20,6 +20,7 @@ mod messages;
 mod plans;
 mod probe;
 mod project;
+mod reach;
 mod save;
 mod wait;
 mod wishes;

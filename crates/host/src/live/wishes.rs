@@ -82,6 +82,10 @@ impl Actor {
             | Command::SetModel { .. }
             | Command::SetEnv { .. }
             | Command::SetBudget { .. } => self.row_wish(cmd, command).await,
+            Command::TryAgain { .. } => match self.core.why_not_try_again() {
+                Some(why) => Err(ControlError::not_now(why)),
+                None => self.core_wish(cmd, command).await,
+            },
             _ => self.core_wish(cmd, command).await,
         }
     }

@@ -303,6 +303,22 @@ impl Core {
         }
     }
 
+    /// Why nothing would come of another try, and what would help.
+    pub(crate) fn why_not_try_again(&self) -> Option<&'static str> {
+        if self.limit.is_some() || matches!(self.outcome, Outcome::NotSignedIn { .. }) {
+            return None;
+        }
+        Some(match self.has_agent() {
+            _ if self.is_cut_off => {
+                "its turn was cut off, and no limit of the account holds it up: resume the session to go on from there"
+            }
+            false => "no limit of the account holds it up: resume the session, or send a message",
+            true => {
+                "no limit of the account holds it up, so there is nothing to try again: send a message"
+            }
+        })
+    }
+
     fn try_again(&mut self, out: &mut Vec<Effect>) {
         if matches!(self.outcome, Outcome::NotSignedIn { .. }) {
             return self.resume();

@@ -292,3 +292,23 @@ async fn a_closed_host_takes_no_command_from_any_clone() {
     );
     assert!(stage.host().queue(session).await.unwrap().is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn to_try_again_is_refused_with_what_would_help_where_nothing_would_come_of_it() {
+    let stage = Stage::new(TALK).await;
+    let session = stage.start("hello").await;
+    stage.until(session, "idle").await;
+    let refused = tried(&stage, Command::TryAgain { session }).await;
+    let why = refused.unwrap_err().to_string();
+    assert!(why.contains("nothing to try again"), "{why}");
+    let message = Message::text("ask");
+    stage.execute(send(session, message)).await;
+    stage.open_approvals(session, 1).await;
+    stage.kill_all();
+    let cut_off = |view: &SessionView| view.cut_off;
+    stage.until_seen(session, "cut off", cut_off).await;
+    let refused = tried(&stage, Command::TryAgain { session }).await;
+    let error = refused.unwrap_err();
+    assert!(matches!(error, ControlError::NotNow { .. }), "{error}");
+    assert!(error.to_string().contains("resume the session"), "{error}");
+}
