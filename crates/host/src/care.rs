@@ -4,7 +4,7 @@
 //! the host begins and every hour. One at a time, beside everything else. Invariants: only what the disk has, and is as it was
 //! marked, is signed; the segment that a keeper may write is never touched; a round may be stopped anywhere and run again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use crate::control::{SessionId, now};
 use crate::folders::Folders;
 use crate::host::Inner;
-use crate::store::{Durability, Store, StoreError, events, receipts};
+use crate::store::{Durability, Store, StoreError, events, indexed, receipts, sessions};
 
 /// How often all sessions are tended.
 const EVERY: Duration = Duration::from_secs(60 * 60);
@@ -84,6 +84,7 @@ impl Care {
 
 /// Tends those that are due, and all of them from time to time.
 async fn rounds(host: Weak<Inner>, came: Arc<Notify>) {
+    catch_up(&host).await;
     let mut next = tokio::time::Instant::now();
     loop {
         let is_for_all = tokio::select! {
@@ -106,6 +107,47 @@ async fn rounds(host: Weak<Inner>, came: Arc<Notify>) {
             if let Ok(Err(error)) = tended {
                 tracing::warn!(%session, %error, "a journal cannot be tended");
             }
+        }
+    }
+}
+
+/// Makes what derives from journals and is not there: sums that an earlier build has counted wrongly or nobody has counted, and
+/// checkpoints of transcripts that are long. Who looks after an agent that runs counts for it.
+async fn catch_up(host: &Weak<Inner>) {
+    let Some(inner) = host.upgrade() else { return };
+    let wanted = inner.store.read(|it| {
+        let rows = sessions::all(it)?.into_iter();
+        let rows = rows.map(|row| (row.id, (row.live, row.cursor)));
+        Ok((indexed::missing(it)?, rows.collect::<BTreeMap<_, _>>()))
+    });
+    let Ok((uncounted, rows)) = wanted.await else {
+        return;
+    };
+    drop(inner);
+    for session in uncounted {
+        let Some(inner) = host.upgrade().filter(|inner| !inner.is_closed()) else {
+            return;
+        };
+        if rows.get(&session).is_none_or(|(is_live, _)| *is_live) {
+            continue;
+        }
+        let counted = crate::index::catch_up(&inner.store, &inner.folders, session, None);
+        if let Err(error) = counted.await {
+            tracing::warn!(%session, %error, "what a session has spent cannot be counted again");
+        }
+    }
+    for (session, (is_live, to)) in rows {
+        let Some(inner) = host.upgrade().filter(|inner| !inner.is_closed()) else {
+            return;
+        };
+        let tail = inner.levels.watch(session).borrow().tail;
+        if is_live && tail.is_none() {
+            continue;
+        }
+        let store = inner.store.clone();
+        let lags = tokio::task::spawn_blocking(move || crate::pages::lags(&store, session, to));
+        if let Ok(Ok(true)) = lags.await {
+            crate::pages::make(&inner, session).await;
         }
     }
 }

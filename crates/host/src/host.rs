@@ -31,6 +31,7 @@ use crate::follow::Levels;
 use crate::host_key::HostKey;
 use crate::live::{self, Mailbox, Order};
 use crate::notify::{BadTarget, Mask, Notifier, Outside, Schedule, Target, Targets};
+use crate::pages::Turns;
 use crate::room::Room;
 use crate::session::Timing;
 use crate::store::{
@@ -147,7 +148,7 @@ pub(crate) struct Inner {
     /// The number of the last event, or so: who waits looks.
     news: watch::Sender<u64>,
     /// One at a time folds the pages of a session.
-    pages: Gates,
+    pub(crate) pages: Turns,
     /// One at a time makes a session of an id.
     making: Gates,
     /// How sessions stand that cannot be stored at the moment, and why.
@@ -249,7 +250,7 @@ impl Host {
             is_closed: AtomicBool::new(false),
             room,
             news: watch::Sender::new(last),
-            pages: Gates::default(),
+            pages: Turns::default(),
             making: Gates::default(),
             unstored: Mutex::default(),
             preferences: Mutex::new(preferences),

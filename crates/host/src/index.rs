@@ -1,23 +1,25 @@
 //! What is derived from journals beside the state: words to search, sums, what was spent by day.
 //!
 //! Owns the fold that feeds them. It goes on from a checkpoint, so a turn costs the records of that turn. Invariants:
-//! everything here can be thrown away and made again (`reindex`); a dollar is counted once.
+//! everything here can be thrown away and made again (`reindex`), by an unreadable checkpoint just as well; a dollar is counted
+//! once.
 
 use countersign_journal::{ReadError, Reader, Step, Tail};
 use countersign_transcript::body::Ask;
 use countersign_transcript::{Body, Change, Checkpoint, Entry, Fold, Life, Totals};
 use serde::{Deserialize, Serialize};
 
-use crate::control::{ControlError, Result, SessionId, now};
+use crate::control::{ControlError, Result, SessionId, Spent};
 use crate::folders::Folders;
 use crate::money;
 use crate::store::search::Indexed;
-use crate::store::shelf::ShelfIn;
-use crate::store::{Connection, Durability, Store, StoreError, search, usage};
-use countersign_transcript::pages::Shelf as _;
+use crate::store::{Connection, Durability, Store, StoreError, indexed, search, usage};
 
-/// The name of the checkpoint on the session's shelf.
-const CHECKPOINT: &str = "index";
+/// So often a journal is read again because somebody else has indexed it meanwhile.
+const TRIES: usize = 3;
+
+/// So many records are indexed at once: what they lead to is held in memory and stored in one transaction.
+const AT_ONCE: usize = 8192;
 
 /// So much of one entry is searched.
 const LONGEST: usize = 64 << 10;
@@ -30,13 +32,14 @@ struct Indexer {
 
 /// What one look at the journal gave.
 struct Found {
-    /// The journal has less than was indexed: a loss of power took the rest, and everything was read anew.
+    /// It begins at the first record: whatever is stored is replaced by it, and not added to.
     is_anew: bool,
+    /// There is no more.
+    is_end: bool,
     checkpoint: Checkpoint,
-    before: Totals,
+    spent: Vec<Spent>,
     totals: Totals,
     entries: Vec<Indexed>,
-    at: u64,
 }
 
 /// Indexes what a journal has more, up to the tail. Gives the sums.
@@ -46,21 +49,10 @@ pub(crate) async fn catch_up(
     session: SessionId,
     tail: Option<Tail>,
 ) -> Result<Totals> {
-    let dir = folders.session(session);
-    let shelved = store
-        .read(move |it| ShelfIn::new(it, session).get(CHECKPOINT).map_err(shelf))
-        .await?;
-    let fold = tokio::task::spawn_blocking(move || read(&dir, shelved, tail));
-    let found = match fold.await {
-        Ok(Ok(found)) => found,
-        Ok(Err(why)) => return Err(unavailable(why)),
-        Err(error) => return Err(unavailable(error.to_string())),
-    };
-    let totals = found.totals.clone();
-    store
-        .write(Durability::Normal, move |it| found.store(it, session))
-        .await?;
-    Ok(totals)
+    let (store, folders) = (store.clone(), folders.clone());
+    let work = move || catch_up_to(&store, &folders, session, tail);
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(unavailable(error.to_string())))
 }
 
 /// As [`catch_up`], from a thread that may wait, while no host runs.
@@ -69,12 +61,35 @@ pub(crate) fn catch_up_blocking(
     folders: &Folders,
     session: SessionId,
 ) -> Result<Totals> {
-    let shelved =
-        store.read_blocking(|it| ShelfIn::new(it, session).get(CHECKPOINT).map_err(shelf))?;
-    let found = read(&folders.session(session), shelved, None).map_err(unavailable)?;
-    let totals = found.totals.clone();
-    store.write_blocking(Durability::Normal, move |it| found.store(it, session))?;
-    Ok(totals)
+    catch_up_to(store, folders, session, None)
+}
+
+fn catch_up_to(
+    store: &Store,
+    folders: &Folders,
+    session: SessionId,
+    tail: Option<Tail>,
+) -> Result<Totals> {
+    let dir = folders.session(session);
+    let mut left = TRIES;
+    while left > 0 {
+        let stored = store.read_blocking(|it| indexed::get(it, session))?;
+        if !dir.join("journal").exists() {
+            // There is nothing to make the sums of again: those that are there stay.
+            return Ok(store.read_blocking(|it| usage::totals(it, session))?);
+        }
+        let found = read(&dir, stored.as_deref(), tail).map_err(unavailable)?;
+        let (totals, is_end) = (found.totals.clone(), found.is_end);
+        let job = move |it: &Connection| found.store(it, session, stored.as_deref());
+        match (store.write_blocking(Durability::Normal, job)?, is_end) {
+            (true, true) => return Ok(totals),
+            (true, false) => {}
+            (false, _) => left -= 1,
+        }
+    }
+    Err(unavailable(
+        "the session is indexed by somebody else".to_owned(),
+    ))
 }
 
 fn unavailable(why: String) -> ControlError {
@@ -84,17 +99,19 @@ fn unavailable(why: String) -> ControlError {
     }
 }
 
+/// Goes on from the checkpoint that is stored; from the first record if there is none that this build can read.
 fn read(
     dir: &std::path::Path,
-    shelved: Option<Vec<u8>>,
+    stored: Option<&[u8]>,
     tail: Option<Tail>,
 ) -> std::result::Result<Found, String> {
-    let indexer: Option<Indexer> = shelved.and_then(|it| serde_json::from_slice(&it).ok());
+    let indexer = stored.and_then(|it| serde_json::from_slice::<Indexer>(it).ok());
     let fold = indexer.and_then(|indexer| Fold::resume(indexer.checkpoint).ok());
-    let fold = fold.unwrap_or_default();
-    let read = read_on(dir, fold, tail).map_err(|error| error.to_string())?;
-    if let Some(found) = read {
-        return Ok(found);
+    if let Some(fold) = fold {
+        let read = read_on(dir, fold, tail).map_err(|error| error.to_string())?;
+        if let Some(found) = read {
+            return Ok(found);
+        }
     }
     let anew = read_on(dir, Fold::default(), tail).map_err(|error| error.to_string())?;
     let anew = anew.ok_or("the journal changes while it is read: try again")?;
@@ -110,20 +127,29 @@ fn read_on(
     mut fold: Fold,
     tail: Option<Tail>,
 ) -> std::result::Result<Option<Found>, ReadError> {
-    let before = fold.totals().clone();
-    let mut entries = Vec::new();
-    let mut at = now();
+    let mut before = fold.totals().clone();
+    let (mut entries, mut spent) = (Vec::new(), Vec::new());
+    let (mut records, mut is_end) = (0, true);
     if dir.join("journal").exists() {
         let mut reader = Reader::open(dir)?;
         reader.seek(fold.cursor())?;
         reader.set_limit(tail);
         loop {
+            if records == AT_ONCE {
+                is_end = false;
+                break;
+            }
             let (generation, step) = reader.next_of()?;
             match step {
                 Step::Record(record) => {
-                    at = record.at;
+                    records += 1;
                     let changes = fold.step(generation, &record);
                     entries.extend(changes.entries.iter().filter_map(indexed));
+                    // Record by record, so that a day has the same however often the journal is read.
+                    if changes.totals && money::has_risen(&before, fold.totals()) {
+                        spent.extend(money::rows(&before, fold.totals(), record.at));
+                        before = fold.totals().clone();
+                    }
                 }
                 Step::Rewound { .. } => return Ok(None),
                 Step::End => break,
@@ -133,39 +159,42 @@ fn read_on(
     }
     Ok(Some(Found {
         is_anew: false,
-        before,
+        is_end,
+        spent,
         totals: fold.totals().clone(),
         checkpoint: fold.checkpoint(),
         entries,
-        at,
     }))
 }
 
 impl Found {
-    fn store(self, it: &Connection, session: SessionId) -> std::result::Result<(), StoreError> {
+    /// Stores it, if the checkpoint that it goes on from is the one that is stored. Whether it is.
+    fn store(
+        self,
+        it: &Connection,
+        session: SessionId,
+        from: Option<&[u8]>,
+    ) -> std::result::Result<bool, StoreError> {
+        if indexed::get(it, session)?.as_deref() != from {
+            return Ok(false);
+        }
         if self.is_anew {
-            search::remove(it, session)?;
-            usage::clear(it, session)?;
+            indexed::forget(it, session)?;
         }
         for entry in &self.entries {
             search::put(it, session, entry)?;
         }
-        for spent in money::rows(&self.before, &self.totals, self.at) {
-            usage::add(it, session, &spent)?;
+        for spent in &self.spent {
+            usage::add(it, session, spent)?;
         }
         usage::set_totals(it, session, &self.totals)?;
         let indexer = Indexer {
             checkpoint: self.checkpoint,
         };
         let value = serde_json::to_vec(&indexer).unwrap_or_default();
-        ShelfIn::new(it, session)
-            .put(CHECKPOINT, &value)
-            .map_err(shelf)
+        indexed::put(it, session, &value)?;
+        Ok(true)
     }
-}
-
-fn shelf(error: countersign_transcript::pages::ShelfError) -> StoreError {
-    StoreError::Invalid(error.to_string())
 }
 
 /// What is searched of an entry that is final.
@@ -313,11 +342,11 @@ mod tests {
             checkpoint: found.checkpoint,
         };
         let shelved = serde_json::to_vec(&indexer).unwrap();
-        let found = read(&place.path().join("after"), Some(shelved.clone()), None).unwrap();
+        let found = read(&place.path().join("after"), Some(&shelved), None).unwrap();
         assert!(found.is_anew);
         assert_eq!(reached(&found), Cursor::new(1, 1));
         // One that reaches as far is gone on with.
-        let found = read(&place.path().join("before"), Some(shelved), None).unwrap();
+        let found = read(&place.path().join("before"), Some(&shelved), None).unwrap();
         assert!(!found.is_anew);
         assert_eq!(reached(&found), Cursor::new(1, 3));
     }

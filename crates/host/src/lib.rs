@@ -24,6 +24,7 @@ mod make;
 pub mod money;
 pub mod notify;
 mod packed;
+mod pages;
 pub mod plan;
 mod points;
 mod pull;

@@ -13,10 +13,11 @@ use crate::folders::Folders;
 use crate::host::HostError;
 use crate::index;
 use crate::live::{Book, Move, Projection};
+use crate::pages::{self, Turns};
 use crate::store::approvals::ApprovalRow;
 use crate::store::sessions::SessionRow;
 use crate::store::{
-    Connection, Durability, HostLock, Store, StoreError, approvals, search, sessions, shelf, usage,
+    Connection, Durability, HostLock, Store, StoreError, approvals, indexed, sessions, shelf,
 };
 
 /// What was made again.
@@ -81,8 +82,7 @@ fn one(
         if is_new {
             sessions::insert(it, &adopted_row(id, &dir))?;
         }
-        search::remove(it, id)?;
-        usage::clear(it, id)?;
+        indexed::forget(it, id)?;
         shelf::clear(it, id)?;
         Ok(is_new)
     })?;
@@ -110,7 +110,16 @@ fn one(
         }
     }
     let indexed = index::catch_up_blocking(store, folders, id);
-    Ok(indexed.map(drop).map_err(|error| error.to_string()))
+    if let Err(error) = indexed {
+        return Ok(Err(error.to_string()));
+    }
+    let dir = folders.session(id);
+    if !dir.join("journal").exists() {
+        return Ok(Ok(()));
+    }
+    let turn = Turns::default().take_blocking(id);
+    let made = pages::open(store, &dir, id, None, &turn);
+    Ok(made.map(drop).map_err(|error| error.to_string()))
 }
 
 /// A session that is known by its folder alone.

@@ -6,44 +6,27 @@
 
 use std::path::PathBuf;
 
-use countersign_journal::{Cursor, ReadError, Reader, Step};
+use countersign_journal::{Cursor, Reader, Step};
 use countersign_transcript::Fold;
-use countersign_transcript::pages::{Every, PageError, Pages};
 use futures_core::future::BoxFuture;
 use tokio::sync::watch;
 
-use crate::control::{ControlError, Result, SessionId, Told};
+use crate::control::{Result, SessionId, Told};
 use crate::follow::Level;
+use crate::host::Inner;
+use crate::pages::{self, PagesError, Turns};
 use crate::pull::{self, Source};
 use crate::store::Store;
-use crate::store::shelf::StoredShelf;
 
 /// So many bytes of records are folded at once.
 const AT_ONCE: usize = 32 << 10;
-
-/// Why a look gave nothing.
-#[derive(Debug, thiserror::Error)]
-enum LookError {
-    #[error(transparent)]
-    Journal(#[from] ReadError),
-    #[error(transparent)]
-    Pages(#[from] PageError),
-}
-
-impl From<LookError> for ControlError {
-    fn from(error: LookError) -> Self {
-        Self::Unavailable {
-            why: format!("the transcript cannot be read: {error}"),
-            retry_ms: 1_000,
-        }
-    }
-}
 
 /// One who follows a transcript.
 pub(crate) struct Teller {
     session: SessionId,
     dir: PathBuf,
     store: Store,
+    turns: Turns,
     levels: watch::Receiver<Level>,
     /// Behind this record to begin with.
     after: Cursor,
@@ -63,18 +46,13 @@ struct At {
 }
 
 impl Teller {
-    pub(crate) fn new(
-        session: SessionId,
-        dir: PathBuf,
-        store: Store,
-        levels: watch::Receiver<Level>,
-        after: Option<Cursor>,
-    ) -> Self {
+    pub(crate) fn new(inner: &Inner, session: SessionId, after: Option<Cursor>) -> Self {
         Self {
             session,
-            dir,
-            store,
-            levels,
+            dir: inner.folders.session(session),
+            store: inner.store.clone(),
+            turns: inner.pages.clone(),
+            levels: inner.levels.watch(session),
             after: after.unwrap_or(Cursor::START),
             at: None,
             was_told: false,
@@ -84,15 +62,13 @@ impl Teller {
     }
 
     /// The fold behind a record. The checkpoints of the journal are made as far as it goes.
-    fn fold(&self, level: &Level, behind: Cursor) -> std::result::Result<Fold, LookError> {
+    fn fold(&self, level: &Level, behind: Cursor) -> std::result::Result<Fold, PagesError> {
         if behind == Cursor::START {
             return Ok(Fold::new());
         }
-        let mut reader = Reader::open(&self.dir)?;
-        reader.set_limit(level.tail);
-        let shelf = StoredShelf::new(self.store.clone(), self.session);
-        let mut pages = Pages::open(shelf, Every::default())?;
-        pages.catch_up(&mut reader)?;
+        let turn = self.turns.take_blocking(self.session);
+        let (pages, mut reader) =
+            pages::open(&self.store, &self.dir, self.session, level.tail, &turn)?;
         Ok(pages.fold_behind(&mut reader, behind)?)
     }
 
@@ -101,7 +77,7 @@ impl Teller {
         &mut self,
         level: &Level,
         told: &mut Vec<Told>,
-    ) -> std::result::Result<bool, LookError> {
+    ) -> std::result::Result<bool, PagesError> {
         let mut at = match self.at.take() {
             Some(at) => at,
             // There is no journal before the first agent.

@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::path::Path;
 
 use countersign_journal::{Cursor, Limits, Reader, Writer};
-use countersign_transcript::pages::{Every, Memory, Page, Pages, Shelf, ShelfError};
+use countersign_transcript::pages::{Every, Key, Memory, Page, Pages, Shelf, ShelfError};
 use countersign_transcript::{Entry, EntryId, Fold, Life};
 use proptest::prelude::*;
 use support::{Owned, Tape, fold, recordings};
@@ -70,13 +70,13 @@ struct Noting {
 }
 
 impl Shelf for Noting {
-    fn get(&self, name: &str) -> Result<Option<Vec<u8>>, ShelfError> {
-        self.taken.borrow_mut().push(name.to_owned());
-        self.shelf.get(name)
+    fn get(&self, key: Key) -> Result<Option<Vec<u8>>, ShelfError> {
+        self.taken.borrow_mut().push(key.to_string());
+        self.shelf.get(key)
     }
 
-    fn put(&mut self, name: &str, value: &[u8]) -> Result<(), ShelfError> {
-        self.shelf.put(name, value)
+    fn put(&mut self, key: Key, value: &[u8]) -> Result<(), ShelfError> {
+        self.shelf.put(key, value)
     }
 }
 
@@ -207,13 +207,13 @@ struct Counting<'a> {
 }
 
 impl Shelf for Counting<'_> {
-    fn get(&self, name: &str) -> Result<Option<Vec<u8>>, ShelfError> {
-        self.gets.borrow_mut().push(name.to_owned());
-        self.shelf.get(name)
+    fn get(&self, key: Key) -> Result<Option<Vec<u8>>, ShelfError> {
+        self.gets.borrow_mut().push(key.to_string());
+        self.shelf.get(key)
     }
 
-    fn put(&mut self, name: &str, _: &[u8]) -> Result<(), ShelfError> {
-        panic!("{name} is written by a page")
+    fn put(&mut self, key: Key, _: &[u8]) -> Result<(), ShelfError> {
+        panic!("{key} is written by a page")
     }
 }
 
@@ -323,7 +323,7 @@ fn an_end_that_a_power_loss_took_is_forgotten() {
     write(&after, &tape.records);
     let entries = fold(&tape.records).1.into_vec();
     let mut without_index = shelf.clone();
-    without_index.put("index", b"{}").unwrap();
+    without_index.put(Key::Blocks(0), b"{}").unwrap();
     for mut shelf in [shelf, without_index] {
         let mut reader = Reader::open(&after).unwrap();
         let mut pages = Pages::open(&mut shelf, every(20)).unwrap();
@@ -345,13 +345,94 @@ fn a_shelf_with_nothing_useful_on_it_is_made_again() {
         .unwrap()
         .catch_up(&mut reader)
         .unwrap();
-    let names: Vec<String> = sound.iter().map(|(name, _)| name.to_owned()).collect();
-    for name in names.iter().filter(|name| !name.starts_with("late")) {
+    let keys: Vec<Key> = sound.iter().map(|(key, _)| key).collect();
+    for key in keys {
+        if let Key::Late(_) = key {
+            continue;
+        }
         let mut shelf = sound.clone();
-        shelf.put(name, b"{}").unwrap();
+        shelf.put(key, b"{}").unwrap();
         let mut pages = Pages::open(&mut shelf, every(20)).unwrap();
         pages.catch_up(&mut reader).unwrap();
-        assert!(all(&pages, &mut reader, 50) == entries, "{name}");
+        assert!(all(&pages, &mut reader, 50) == entries, "{key}");
+    }
+}
+
+/// The newest page of so many records: how many were folded for it, and how many entries it has.
+fn cost_of_newest(count: usize, shape: impl Fn(usize) -> Vec<Owned>) -> (u64, usize) {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), &shape(count));
+    let mut shelf = Memory::default();
+    let mut reader = Reader::open(dir.path()).unwrap();
+    let mut pages = Pages::open(&mut shelf, Every::default()).unwrap();
+    pages.catch_up(&mut reader).unwrap();
+    drop(pages);
+    let mut pages = Pages::open(&mut shelf, Every::default()).unwrap();
+    let mut reader = Reader::open(dir.path()).unwrap();
+    pages.catch_up(&mut reader).unwrap();
+    let page = pages.newest(&mut reader, 100).unwrap();
+    (pages.folded(), page.entries.len())
+}
+
+/// Answers that come in very many small pieces.
+fn small_pieces(count: usize) -> Vec<Owned> {
+    let mut tape = Tape::new();
+    for at in 0..count {
+        tape.agent(match at % 3_000 {
+            0 => r#"{"type":"stream_event","event":{"type":"message_start","message":{"id":"m"}}}"#,
+            1 => r#"{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text"}}}"#,
+            2_999 => r#"{"type":"stream_event","event":{"type":"message_stop"}}"#,
+            _ => r#"{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"on "}}}"#,
+        });
+    }
+    tape.records
+}
+
+#[test]
+fn the_newest_page_costs_the_same_however_long_the_session_is() {
+    // A block that is not over, and the page's own records, however few entries they are.
+    let most = 2 * 2_048 + 16_384;
+    for shape in [long_session as fn(usize) -> Vec<Owned>, small_pieces] {
+        let (short, _) = cost_of_newest(12_000, shape);
+        let (long, entries) = cost_of_newest(48_000, shape);
+        assert!(short <= most && long <= most, "{short} {long}");
+        assert!(entries > 0);
+    }
+}
+
+#[test]
+fn a_list_of_blocks_in_several_parts_is_read_whole_and_cut_where_records_are_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let records = long_session(1_500);
+    let mut shelf = Memory::default();
+    let whole = dir.path().join("whole");
+    write(&whole, &records);
+    let mut reader = Reader::open(&whole).unwrap();
+    let mut pages = Pages::open(&mut shelf, every(2)).unwrap();
+    pages.catch_up(&mut reader).unwrap();
+    drop(pages);
+    let parts = |shelf: &Memory| {
+        shelf
+            .iter()
+            .filter(|(key, _)| matches!(key, Key::Blocks(_)))
+            .count()
+    };
+    assert!(parts(&shelf) > 2, "{}", parts(&shelf));
+    let mut pages = Pages::open(&mut shelf, every(2)).unwrap();
+    pages.catch_up(&mut reader).unwrap();
+    assert!(pages.folded() <= 4, "{}", pages.folded());
+    assert!(all(&pages, &mut reader, 90) == fold(&records).1.into_vec());
+    drop(pages);
+    for left in [700, 512, 3] {
+        let cut = dir.path().join(left.to_string());
+        write(&cut, &records[..left]);
+        let mut reader = Reader::open(&cut).unwrap();
+        let mut shelf = shelf.clone();
+        for _ in 0..2 {
+            let mut pages = Pages::open(&mut shelf, every(2)).unwrap();
+            pages.catch_up(&mut reader).unwrap();
+            assert!(all(&pages, &mut reader, 90) == fold(&records[..left]).1.into_vec());
+        }
     }
 }
 

@@ -2,7 +2,6 @@
 //!
 //! Owns the implementation of [`Control`]. Every answer is one look at the database or at a journal.
 
-use countersign_transcript::pages::{Every, Pages};
 use countersign_transcript::{Entry, EntryId, Totals};
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
@@ -14,14 +13,14 @@ use crate::control::{
     SessionView, State, Told, Usage, Vitals,
 };
 use crate::follow::{self};
+use crate::pages::{self, PagesError};
 use crate::pull::Pulled;
-use crate::store::shelf::StoredShelf;
 use crate::store::{approvals, events, page, plans, queue, search, sessions, usage, vitals};
 
 use crate::upserts::Teller;
 
+use super::Host;
 use super::view::{approval_view, view};
-use super::{Host, gate};
 
 impl Control for Host {
     fn vitals(&self) -> BoxFuture<'_, Result<Vitals>> {
@@ -155,10 +154,7 @@ impl Control for Host {
                 .read(move |it| sessions::get(it, id).map(drop))
                 .await?;
             let after = after.as_deref().map(follow::cursor).transpose()?;
-            let dir = self.inner.folders.session(id);
-            let store = self.inner.store.clone();
-            let levels = self.inner.levels.watch(id);
-            let teller = Teller::new(id, dir, store, levels, after);
+            let teller = Teller::new(&self.inner, id, after);
             Ok(Box::pin(Pulled::new(teller)) as BoxStream<'static, _>)
         })
     }
@@ -291,12 +287,11 @@ impl Host {
         most: usize,
     ) -> Result<Above<Entry>> {
         let most = page::size(most);
-        let gate = gate(&self.inner.pages, id);
-        let _one = gate.lock().await;
         self.inner
             .store
             .read(move |it| sessions::get(it, id).map(drop))
             .await?;
+        let turn = self.inner.pages.take(id).await;
         let dir = self.inner.folders.session(id);
         let store = self.inner.store.clone();
         let level = self.inner.levels.watch(id).borrow().clone();
@@ -308,23 +303,12 @@ impl Host {
                     cursor: countersign_journal::Cursor::START.to_string(),
                 });
             }
-            let failed = |error: &dyn std::fmt::Display| ControlError::Unavailable {
-                why: format!("the transcript cannot be read: {error}"),
-                retry_ms: 1_000,
-            };
-            let mut reader =
-                countersign_journal::Reader::open(&dir).map_err(|error| failed(&error))?;
-            reader.set_limit(level.tail);
-            let shelf = StoredShelf::new(store, id);
-            let mut pages = Pages::open(shelf, Every::default()).map_err(|error| failed(&error))?;
-            pages
-                .catch_up(&mut reader)
-                .map_err(|error| failed(&error))?;
+            let (pages, mut reader) = pages::open(&store, &dir, id, level.tail, &turn)?;
             let page = match before {
                 Some(before) => pages.before(&mut reader, before, most),
                 None => pages.newest(&mut reader, most),
             };
-            let page = page.map_err(|error| failed(&error))?;
+            let page = page.map_err(PagesError::from)?;
             Ok(Above {
                 more: page.older.is_some(),
                 items: page.entries,

@@ -17,7 +17,7 @@ use crate::host::Inner;
 use crate::plan::Tracker;
 use crate::session::{Begin, Core, Effect, Input, Timing};
 use crate::store::sessions::SessionRow;
-use crate::store::{Connection, Durability, approvals, outbox, queue, sessions};
+use crate::store::{Connection, Durability, approvals, indexed, outbox, queue, sessions};
 
 use super::begin::{Begun, There};
 
@@ -72,6 +72,7 @@ impl Actor {
         let expiries = expiries.collect();
         let mut actor = Self {
             projection: Projection::new(&dir, row.cursor, book).with_family(family),
+            ahead: crate::pages::Ahead::new(),
             inner,
             id,
             row,
@@ -175,9 +176,15 @@ impl Actor {
         Ok(looked)
     }
 
-    /// What was spent while no host looked stands before the next message.
+    /// What was spent while no host looked stands before the next message. A session whose counts were wrong is counted again.
     async fn count_first(&mut self) {
-        if self.row.setup.budget_usd.is_some() && self.core.generation() > 0 {
+        if self.core.generation() == 0 {
+            return;
+        }
+        let id = self.id;
+        let is_counted = self.inner.store.read(move |it| indexed::get(it, id));
+        let is_counted = is_counted.await.is_ok_and(|found| found.is_some());
+        if self.row.setup.budget_usd.is_some() || !is_counted {
             self.count().await;
         }
     }

@@ -104,6 +104,7 @@ impl Actor {
         if batch.records == 0 {
             return;
         }
+        self.ahead.note(&self.inner, self.id, batch.records);
         self.unsaved.cursor = true;
         self.row.last_activity = batch.at.unwrap_or(self.row.last_activity);
         let before = (self.core.shown(), self.effects.len());
@@ -336,9 +337,8 @@ impl Actor {
         let cut = move |it: &crate::store::Connection| {
             crate::store::approvals::forget_behind(it, session, to.generation, to.seq)?;
             // Sums and words to search are made again.
-            crate::store::usage::clear(it, session)?;
-            crate::store::shelf::clear(it, session)?;
-            crate::store::search::remove(it, session).map(drop)
+            crate::store::indexed::forget(it, session)?;
+            crate::store::shelf::clear(it, session)
         };
         let done = self.inner.store.write(crate::store::Durability::Full, cut);
         if let Err(error) = done.await {

@@ -97,6 +97,7 @@ pub(crate) struct Actor {
     pub(crate) row: SessionRow,
     pub(crate) core: Core,
     pub(crate) projection: Projection,
+    pub(crate) ahead: crate::pages::Ahead,
     pub(crate) desk: Option<Desk>,
     pub(crate) watching: Option<Watching>,
     pub(crate) agent: Option<Agent>,

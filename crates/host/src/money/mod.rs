@@ -9,4 +9,4 @@ mod spent;
 
 pub use budget::{Budget, Verdict};
 pub use limits::Limit;
-pub use spent::{day, rows};
+pub use spent::{day, has_risen, rows};

@@ -22,6 +22,13 @@ pub fn day(at: u64) -> String {
     date.to_string()
 }
 
+/// Whether something was spent, or a turn ended, between two sums.
+pub fn has_risen(before: &Totals, after: &Totals) -> bool {
+    after.cost_usd > before.cost_usd
+        || after.tokens != before.tokens
+        || ended(after) != ended(before)
+}
+
 /// What a record that was written at `at` added, by model. Nothing if it added nothing.
 pub fn rows(before: &Totals, after: &Totals, at: u64) -> Vec<Spent> {
     let cost = (after.cost_usd - before.cost_usd).max(0.0);

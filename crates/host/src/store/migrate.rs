@@ -19,6 +19,7 @@ pub(super) const ALL: &[&str] = &[
     include_str!("migrations/0001_begin.sql"),
     include_str!("migrations/0002_presented.sql"),
     include_str!("migrations/0003_shelf.sql"),
+    include_str!("migrations/0004_indexed.sql"),
 ];
 
 /// How many pages of a copy go at once.

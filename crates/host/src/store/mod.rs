@@ -10,6 +10,7 @@ pub mod around;
 pub mod decisions;
 mod error;
 pub mod events;
+pub(crate) mod indexed;
 pub mod insights;
 #[cfg(unix)]
 mod kept;

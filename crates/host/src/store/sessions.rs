@@ -13,7 +13,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::value::{Columns, Json, Text, path_text};
-use super::{StoreError, page, search, shelf, usage};
+use super::{StoreError, indexed, page, shelf};
 use crate::control::session::Setup;
 use crate::control::{Mode, Page, SessionFilter, SessionId, SessionView, State};
 
@@ -435,9 +435,8 @@ pub fn set_cursor(connection: &Connection, id: SessionId, to: Cursor) -> Result<
 /// # Errors
 /// When there is no such session.
 pub fn forget_derived(connection: &Connection, id: SessionId) -> Result<(), StoreError> {
-    usage::clear(connection, id)?;
+    indexed::forget(connection, id)?;
     shelf::clear(connection, id)?;
-    search::remove(connection, id)?;
     set_cursor(connection, id, Cursor::START)
 }
 

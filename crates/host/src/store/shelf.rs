@@ -1,9 +1,10 @@
 //! Checkpoints of transcripts.
 //!
 //! Owns the two shelves over the same rows: one for whoever has a connection already, one for a thread that may wait.
-//! Everything on them is derived. Invariant: what was put is what is got, also before it is committed for others.
+//! Everything on them is derived. Invariants: what was put is what is got, also before it is committed for others; only pages
+//! of transcripts write here, by their own keys.
 
-use countersign_transcript::pages::{Shelf, ShelfError};
+use countersign_transcript::pages::{Key, Shelf, ShelfError};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{Durability, Store, StoreError};
@@ -12,24 +13,24 @@ use crate::control::SessionId;
 fn get(
     connection: &Connection,
     session: SessionId,
-    name: &str,
+    key: Key,
 ) -> Result<Option<Vec<u8>>, StoreError> {
     let sql = "SELECT value FROM shelf WHERE session = ?1 AND name = ?2";
     let mut shelf = connection.prepare_cached(sql)?;
-    let value = shelf.query_row((session, name), |row| row.get(0));
+    let value = shelf.query_row((session, key.to_string()), |row| row.get(0));
     Ok(value.optional()?)
 }
 
 fn put(
     connection: &Connection,
     session: SessionId,
-    name: &str,
+    key: Key,
     value: &[u8],
 ) -> Result<(), StoreError> {
     let sql = "INSERT INTO shelf (session, name, value) VALUES (?1, ?2, ?3)
                ON CONFLICT (session, name) DO UPDATE SET value = excluded.value";
     let mut shelf = connection.prepare_cached(sql)?;
-    shelf.execute((session, name, value))?;
+    shelf.execute((session, key.to_string(), value))?;
     Ok(())
 }
 
@@ -65,12 +66,12 @@ impl<'a> ShelfIn<'a> {
 }
 
 impl Shelf for ShelfIn<'_> {
-    fn get(&self, name: &str) -> Result<Option<Vec<u8>>, ShelfError> {
-        get(self.connection, self.session, name).map_err(failed)
+    fn get(&self, key: Key) -> Result<Option<Vec<u8>>, ShelfError> {
+        get(self.connection, self.session, key).map_err(failed)
     }
 
-    fn put(&mut self, name: &str, value: &[u8]) -> Result<(), ShelfError> {
-        put(self.connection, self.session, name, value).map_err(failed)
+    fn put(&mut self, key: Key, value: &[u8]) -> Result<(), ShelfError> {
+        put(self.connection, self.session, key, value).map_err(failed)
     }
 }
 
@@ -89,19 +90,19 @@ impl StoredShelf {
 }
 
 impl Shelf for StoredShelf {
-    fn get(&self, name: &str) -> Result<Option<Vec<u8>>, ShelfError> {
+    fn get(&self, key: Key) -> Result<Option<Vec<u8>>, ShelfError> {
         let found = self
             .store
-            .read_blocking(|connection| get(connection, self.session, name));
+            .read_blocking(|connection| get(connection, self.session, key));
         found.map_err(failed)
     }
 
-    fn put(&mut self, name: &str, value: &[u8]) -> Result<(), ShelfError> {
-        let (session, name, value) = (self.session, name.to_owned(), value.to_vec());
+    fn put(&mut self, key: Key, value: &[u8]) -> Result<(), ShelfError> {
+        let (session, value) = (self.session, value.to_vec());
         let done = self
             .store
             .write_blocking(Durability::Normal, move |connection| {
-                put(connection, session, &name, &value)
+                put(connection, session, key, &value)
             });
         done.map_err(failed)
     }

@@ -4,6 +4,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod ahead;
 mod approvals;
 mod awake;
 mod care;
@@ -11,6 +12,7 @@ mod heard;
 mod imports;
 mod limits;
 mod modes;
+mod money;
 mod questions;
 mod queue;
 mod recovery;

@@ -5,7 +5,8 @@ use countersign_host::control::{Happened, HostEvent, Spent};
 use countersign_host::store::rules::{self, NewRule};
 use countersign_host::store::shelf::{self, ShelfIn, StoredShelf};
 use countersign_host::store::{Store, StoreError, events, plans, settings, usage};
-use countersign_transcript::pages::Shelf as _;
+use countersign_journal::Cursor;
+use countersign_transcript::pages::{Key, Shelf as _};
 
 use crate::stage::{Stage, approval_row, read, refused, session_id, with_sessions, write};
 
@@ -130,25 +131,29 @@ fn the_sums_of_a_session_come_back_as_they_were_stored() {
 
 #[test]
 fn both_shelves_hold_the_same_checkpoints() {
+    let fold = Key::Fold(Cursor::new(1, 42));
     let stage = Stage::new();
     let store = stage.store();
     with_sessions(&store, [1, 2]);
     let mut stored = StoredShelf::new(store.clone(), session_id(1));
-    assert_eq!(stored.get("index").unwrap(), None);
-    stored.put("index", b"one").unwrap();
-    stored.put("index", b"two").unwrap();
-    write(&store, |connection| {
+    assert_eq!(stored.get(Key::Blocks(0)).unwrap(), None);
+    stored.put(Key::Blocks(0), b"one").unwrap();
+    stored.put(Key::Blocks(0), b"two").unwrap();
+    write(&store, move |connection| {
         let mut within = ShelfIn::new(connection, session_id(1));
-        assert_eq!(within.get("index").unwrap().as_deref(), Some(&b"two"[..]));
-        within.put("fold 1-42", &[0, 255]).unwrap();
-        assert_eq!(within.get("fold 1-42").unwrap(), Some(vec![0, 255]));
+        assert_eq!(
+            within.get(Key::Blocks(0)).unwrap().as_deref(),
+            Some(&b"two"[..])
+        );
+        within.put(fold, &[0, 255]).unwrap();
+        assert_eq!(within.get(fold).unwrap(), Some(vec![0, 255]));
         let other = ShelfIn::new(connection, session_id(2));
-        assert_eq!(other.get("index").unwrap(), None);
+        assert_eq!(other.get(Key::Blocks(0)).unwrap(), None);
         Ok(())
     });
-    assert_eq!(stored.get("fold 1-42").unwrap(), Some(vec![0, 255]));
+    assert_eq!(stored.get(fold).unwrap(), Some(vec![0, 255]));
     write(&store, |connection| shelf::clear(connection, session_id(1)));
-    assert_eq!(stored.get("index").unwrap(), None);
+    assert_eq!(stored.get(Key::Blocks(0)).unwrap(), None);
 }
 
 #[test]

@@ -5,26 +5,27 @@
 //! every entry as it is today. Everything on the shelf is derived: thrown away, it is made again from the journal.
 //! Invariant: the pages of a session, put together, are its fold in one go.
 
+mod blocks;
 mod records;
 mod shelf;
 
+use std::cell::Cell;
+
 use countersign_journal::{Cursor, ReadError, Reader};
-use serde::{Deserialize, Serialize};
 
 use crate::changes::{Change, Changes, Entries};
 use crate::entry::{Entry, Life};
 use crate::fold::{Checkpoint, Fold};
-use crate::id::{EntryId, cursor};
+use crate::id::EntryId;
 use crate::totals::Totals;
 
+use blocks::{Block, first_block};
 use records::{Next, Records};
-pub use shelf::{Memory, Shelf, ShelfError};
+pub use shelf::{Key, Memory, Shelf, ShelfError};
 
-/// The version of what is on the shelf.
-const VERSION: u32 = 1;
-
-/// The name of the list of blocks.
-const INDEX: &str = "index";
+/// A page is cut short rather than to fold more records than this, once it has an entry: a long answer that comes in small
+/// pieces has thousands of records in one.
+const PAGE_RECORDS: u32 = 16_384;
 
 /// How long a block is: until it has so many records, or so many entries began in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,24 +71,6 @@ pub struct Page {
     pub older: Option<EntryId>,
 }
 
-/// A part of the journal.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-struct Block {
-    /// The last record before it.
-    #[serde(with = "cursor")]
-    after: Cursor,
-    /// Records in it.
-    records: u32,
-    /// Entries that began in it.
-    entries: u32,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Index {
-    version: u32,
-    blocks: Vec<Block>,
-}
-
 /// A session in pages.
 #[derive(Debug)]
 pub struct Pages<S> {
@@ -96,6 +79,7 @@ pub struct Pages<S> {
     /// Never empty.
     blocks: Vec<Block>,
     head: Fold,
+    folded: Cell<u64>,
 }
 
 impl<S: Shelf> Pages<S> {
@@ -109,18 +93,10 @@ impl<S: Shelf> Pages<S> {
             every,
             blocks: vec![first_block()],
             head: Fold::new(),
+            folded: Cell::new(0),
         };
-        let index = pages.shelf.get(INDEX)?;
-        let index = index.and_then(|bytes| serde_json::from_slice::<Index>(&bytes).ok());
-        if let Some(index) = index.filter(|index| index.version == VERSION) {
-            pages.blocks = index.blocks;
-            if pages.blocks.is_empty() {
-                pages.blocks.push(first_block());
-            }
-            pages.back_to_last_checkpoint()?;
-        } else {
-            pages.forget_late(Cursor::START)?;
-        }
+        pages.blocks = blocks::load(&pages.shelf)?;
+        pages.back_to_last_checkpoint()?;
         Ok(pages)
     }
 
@@ -137,6 +113,15 @@ impl<S: Shelf> Pages<S> {
     /// The sums up to there.
     pub fn totals(&self) -> &Totals {
         self.head.totals()
+    }
+
+    /// How many records were folded since it was opened: what it costs.
+    pub fn folded(&self) -> u64 {
+        self.folded.get()
+    }
+
+    fn count(&self) {
+        self.folded.set(self.folded.get() + 1);
     }
 
     /// The fold up to there, to follow the journal from.
@@ -159,6 +144,7 @@ impl<S: Shelf> Pages<S> {
         while fold.cursor() < record {
             match records.next()? {
                 Next::Record(generation, next) if Cursor::new(generation, next.seq) <= record => {
+                    self.count();
                     fold.step(generation, &next);
                 }
                 _ => break,
@@ -176,6 +162,7 @@ impl<S: Shelf> Pages<S> {
         loop {
             match records.next()? {
                 Next::Record(generation, record) => {
+                    self.count();
                     let changes = self.head.step(generation, &record);
                     self.take(changes)?;
                 }
@@ -216,14 +203,17 @@ impl<S: Shelf> Pages<S> {
             None => self.blocks.len() - 1,
         };
         let mut has_older = false;
+        let mut records = 0_u32;
         for at in (0..=newest).rev() {
             if self.blocks[at].entries == 0 {
                 continue;
             }
-            if entries.len() >= most {
+            let is_long = records.saturating_add(self.blocks[at].records) > PAGE_RECORDS;
+            if entries.len() >= most || (is_long && !entries.is_empty()) {
                 has_older = true;
                 break;
             }
+            records = records.saturating_add(self.blocks[at].records);
             let mut block = self.read(reader, at)?;
             block.retain(|entry| before.is_none_or(|before| entry.id < before));
             let wanted = most - entries.len();
@@ -254,6 +244,7 @@ impl<S: Shelf> Pages<S> {
         while fold.cursor() < end {
             match records.next()? {
                 Next::Record(generation, record) => {
+                    self.count();
                     let mut changes = fold.step(generation, &record);
                     changes.entries.retain(|change| is_ours(change.id()));
                     entries.apply(changes);
@@ -278,11 +269,11 @@ impl<S: Shelf> Pages<S> {
         if after == Cursor::START {
             return Ok(Fold::new());
         }
-        let name = format!("fold {after}");
-        let bytes = self.shelf.get(&name)?.unwrap_or_default();
+        let key = Key::Fold(after);
+        let bytes = self.shelf.get(key)?.unwrap_or_default();
         let checkpoint: Option<Checkpoint> = serde_json::from_slice(&bytes).ok();
         let fold = checkpoint.and_then(|checkpoint| Fold::resume(checkpoint).ok());
-        Ok(fold.ok_or_else(|| ShelfError::missing(&name))?)
+        Ok(fold.ok_or_else(|| ShelfError::missing(key))?)
     }
 
     /// The checkpoint in front of a block; if it was lost, an earlier one.
@@ -298,7 +289,7 @@ impl<S: Shelf> Pages<S> {
 
     /// What began in the block behind `after` and ended behind that block.
     fn late(&self, after: Cursor) -> Result<Vec<Entry>, PageError> {
-        let bytes = self.shelf.get(&format!("late {after}"))?;
+        let bytes = self.shelf.get(Key::Late(after))?;
         let entries = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         Ok(entries.unwrap_or_default())
     }
@@ -306,7 +297,7 @@ impl<S: Shelf> Pages<S> {
     /// Nothing ends behind the last block: what is on the shelf of it is of records that are gone, or will come again.
     fn forget_late(&mut self, after: Cursor) -> Result<(), PageError> {
         if !self.late(after)?.is_empty() {
-            self.shelf.put(&format!("late {after}"), b"[]")?;
+            self.shelf.put(Key::Late(after), b"[]")?;
         }
         Ok(())
     }
@@ -349,31 +340,25 @@ impl<S: Shelf> Pages<S> {
         entries.retain(|late| late.id != entry.id);
         entries.push(entry);
         let bytes = serde_json::to_vec(&entries).map_err(ShelfError::from)?;
-        self.shelf.put(&format!("late {after}"), &bytes)?;
+        self.shelf.put(Key::Late(after), &bytes)?;
         Ok(())
     }
 
     fn end_block(&mut self) -> Result<(), PageError> {
         let after = self.head.cursor();
         let bytes = serde_json::to_vec(&self.head.checkpoint()).map_err(ShelfError::from)?;
-        self.shelf.put(&format!("fold {after}"), &bytes)?;
+        self.shelf.put(Key::Fold(after), &bytes)?;
         self.forget_late(after)?;
         self.blocks.push(Block {
             after,
             records: 0,
             entries: 0,
         });
-        self.store_index()
+        self.store_blocks()
     }
 
-    fn store_index(&mut self) -> Result<(), PageError> {
-        let index = Index {
-            version: VERSION,
-            blocks: self.blocks.clone(),
-        };
-        let bytes = serde_json::to_vec(&index).map_err(ShelfError::from)?;
-        self.shelf.put(INDEX, &bytes)?;
-        Ok(())
+    fn store_blocks(&mut self) -> Result<(), PageError> {
+        Ok(blocks::store(&mut self.shelf, &self.blocks)?)
     }
 
     /// The records behind `to` are gone.
@@ -382,7 +367,7 @@ impl<S: Shelf> Pages<S> {
             self.blocks.pop();
         }
         self.back_to_last_checkpoint()?;
-        self.store_index()
+        self.store_blocks()
     }
 
     /// Goes on from the last checkpoint that is there; what lies behind it is folded again.
@@ -406,13 +391,5 @@ impl<S: Shelf> Pages<S> {
                 Err(error) => return Err(error),
             }
         }
-    }
-}
-
-fn first_block() -> Block {
-    Block {
-        after: Cursor::START,
-        records: 0,
-        entries: 0,
     }
 }
