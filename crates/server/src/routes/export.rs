@@ -14,7 +14,6 @@ use countersign_api::control::{Followed, SessionId};
 use countersign_api::{Code, Problem};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
-use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -24,6 +23,7 @@ use crate::app::App;
 use crate::extract::{Path, Query};
 use crate::redact::Redactor;
 use crate::refusal::Refusal;
+use crate::stream::Content;
 
 pub(super) fn table() -> Table {
     Table {
@@ -62,7 +62,8 @@ fn yes() -> bool {
     true
 }
 
-/// Every record of a session, oldest first, a line of JSON each: `cursor`, `at`, `kind`, `line`; or the journal itself.
+/// Every record of a session, oldest first, a line of JSON each: `cursor`, `generation`, `seq`, `at`, `kind`, `from`, and what it says as
+/// `line` (JSON), `text` (no JSON) or `b64` (no text), as `countersign journal export --format json` writes it; or the journal itself.
 #[utoipa::path(get, path = "/sessions/{id}/export", operation_id = "exportSession", tag = "sessions", params(("id" = SessionId, Path), How),
     responses((status = 200, description = "A file", content((String = "application/x-ndjson"), (String = "application/x-tar")))))]
 async fn export(
@@ -107,6 +108,7 @@ fn file(body: Answer, kind: &'static str, name: &str) -> Response {
     response
 }
 
+/// A record as the command `journal export --format json` writes it.
 fn line(one: &Followed, redactor: Option<&Redactor>) -> String {
     let Followed::Record {
         cursor,
@@ -117,12 +119,56 @@ fn line(one: &Followed, redactor: Option<&Redactor>) -> String {
     else {
         return String::new();
     };
-    let text = String::from_utf8_lossy(payload);
-    let text = match redactor {
-        Some(redactor) => redactor.line(&text).into_owned(),
-        None => text.into_owned(),
+    let content = match redactor {
+        Some(redactor) => Content::of(payload, redactor),
+        None => Content::bare(payload),
     };
-    let mut line = json!({"cursor": cursor, "at": at, "kind": kind, "line": text}).to_string();
-    line.push('\n');
-    line
+    let (generation, seq) = cursor.split_once('-').unwrap_or(("0", "0"));
+    let from = from(*kind);
+    let (name, said) = content.field();
+    format!(
+        r#"{{"cursor":"{cursor}","generation":{generation},"seq":{seq},"at":{at},"kind":"{kind}","from":"{from}","{name}":{said}}}"#
+    ) + "\n"
+}
+
+/// Who wrote a record, by the letter of its kind.
+fn from(kind: char) -> &'static str {
+    match kind.to_ascii_lowercase() {
+        'a' => "agent",
+        'h' => "host",
+        'e' => "stderr",
+        'd' => "note",
+        _ => "keeper",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same file is the wanted output of `countersign journal export --format json`.
+    const GOLDEN: &str = include_str!("../../../api/exported.ndjson");
+
+    #[test]
+    fn an_exported_record_has_the_shape_that_the_command_gives_it() {
+        let payloads: [(char, &[u8]); 5] = [
+            ('a', br#"{"type":"x","n":1.50,"s":"\u00e9"}"#),
+            ('A', br#"{"type":"cut"#),
+            ('h', b"\xff\x00"),
+            ('e', b"no \"json\""),
+            ('d', br#"{"by":"me"}"#),
+        ];
+        let lines = payloads.iter().zip(1..).map(|((kind, payload), seq)| {
+            let record = Followed::Record {
+                cursor: format!("2-{seq}"),
+                at: 9,
+                kind: *kind,
+                payload: payload.to_vec(),
+            };
+            let bare = line(&record, None);
+            assert_eq!(bare, line(&record, Some(&Redactor::default())));
+            bare
+        });
+        assert_eq!(lines.collect::<String>(), GOLDEN);
+    }
 }

@@ -30,14 +30,32 @@ impl<'a> Content<'a> {
     /// What these bytes are, masked.
     pub(crate) fn of(payload: &'a [u8], mask: &Redactor) -> Self {
         match std::str::from_utf8(payload) {
-            Ok(text) => {
-                let text = mask.line(text);
-                match is_json(&text) {
-                    true => Self::Line(text),
-                    false => Self::Text(text),
-                }
-            }
+            Ok(text) => Self::of_text(mask.line(text)),
             Err(_) => Self::Bytes(around(payload, mask)),
+        }
+    }
+
+    /// What these bytes are, as they crossed.
+    pub(crate) fn bare(payload: &'a [u8]) -> Self {
+        match std::str::from_utf8(payload) {
+            Ok(text) => Self::of_text(text.into()),
+            Err(_) => Self::Bytes(payload.to_vec()),
+        }
+    }
+
+    fn of_text(text: Cow<'a, str>) -> Self {
+        match is_json(&text) {
+            true => Self::Line(text),
+            false => Self::Text(text),
+        }
+    }
+
+    /// The name of its field in a record and what stands there, as JSON.
+    pub(crate) fn field(&self) -> (&'static str, Cow<'_, str>) {
+        match self {
+            Self::Line(line) => ("line", Cow::Borrowed(line)),
+            Self::Text(text) => ("text", json(text).into()),
+            Self::Bytes(bytes) => ("b64", json(&base64(bytes)).into()),
         }
     }
 

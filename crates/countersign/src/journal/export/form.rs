@@ -88,7 +88,7 @@ impl Writer {
         }
     }
 
-    /// As the HTTP interface shows a record; a line that is no JSON is `text`, one that is no text `b64`.
+    /// As the HTTP interface exports a record; a line that is no JSON is `text`, one that is no text `b64`.
     fn json(&self, record: &Owned) -> String {
         let cursor = record.cursor().to_string();
         let (generation, seq, kind) = (record.generation, record.seq, record.kind.to_string());
@@ -216,5 +216,32 @@ mod tests {
             format!(r#"{head}"text":"no \"json\""}}"#)
         );
         assert_eq!(shown(b"\xff"), format!(r#"{head}"b64":"/w=="}}"#));
+    }
+
+    /// The same file is the wanted answer of `GET /sessions/{id}/export`.
+    const GOLDEN: &str = include_str!("../../../../api/exported.ndjson");
+
+    #[test]
+    fn an_exported_record_has_the_shape_that_the_server_gives_it() {
+        let payloads: [(Kind, &[u8]); 5] = [
+            (Kind::Agent, br#"{"type":"x","n":1.50,"s":"\u00e9"}"#),
+            (Kind::AgentPiece, br#"{"type":"cut"#),
+            (Kind::Host, b"\xff\x00"),
+            (Kind::Stderr, b"no \"json\""),
+            (Kind::Note, br#"{"by":"me"}"#),
+        ];
+        let mut writer = Writer::new(Form::Json, source::Form::Session);
+        let mut out = Vec::new();
+        for ((kind, payload), seq) in payloads.into_iter().zip(1..) {
+            let record = Owned {
+                generation: 2,
+                seq,
+                at: 9,
+                kind,
+                payload: payload.to_vec(),
+            };
+            writer.record(&mut out, &record).unwrap();
+        }
+        assert_eq!(String::from_utf8(out).unwrap(), GOLDEN);
     }
 }
