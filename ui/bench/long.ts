@@ -18,6 +18,8 @@ const isQuick = process.env['COUNTERSIGN_BENCH_QUICK'] === '1';
 const ROUNDS = isQuick ? 150 : 750;
 const OPENINGS = isQuick ? 2 : 9;
 const TIMES = isQuick ? 1 : 3;
+/** Records of the longest session. */
+const MOST = isQuick ? 60_000 : 1_000_000;
 /** The end of a turn, which is the newest entry of a session at rest. */
 const END = 'article:has(.turn)';
 
@@ -98,6 +100,21 @@ it('opens', async () => {
     tell('open', 'kept', await open(context, talk));
     tell('open', 'from the list', await openFromList(context));
     if (round < TIMES) tell('open', 'for the first time', await open(context, await session('flood')));
+    await context.close();
+  }
+});
+
+it('opens the longest one as quickly', async () => {
+  const id = await session('work', { mode: 'edits', name: 'The longest one' });
+  const isIdle = async () => (await stage.api<{ state: string; queued: number }>('GET', `/sessions/${id}`)).state === 'idle';
+  while ((await records(id)) < MOST) {
+    const before = await records(id);
+    await stage.api('POST', `/sessions/${id}/messages`, { text: 'work' });
+    await stage.until('there is more', async () => (await records(id).catch(() => before)) > before + 1_000 && (await isIdle()), 600_000);
+  }
+  for (let round = 0; round < TIMES; round += 1) {
+    const context = await fresh();
+    tell('open', 'of a million records', await open(context, id));
     await context.close();
   }
 });

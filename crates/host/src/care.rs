@@ -140,6 +140,9 @@ async fn catch_up(host: &Weak<Inner>) {
         let Some(inner) = host.upgrade().filter(|inner| !inner.is_closed()) else {
             return;
         };
+        if let Err(error) = crate::earlier::index(&inner, session).await {
+            tracing::debug!(%session, %error, "the conversation that it goes on from cannot be searched");
+        }
         let tail = inner.levels.watch(session).borrow().tail;
         if is_live && tail.is_none() {
             continue;

@@ -395,6 +395,11 @@ impl Host {
         crate::points::passed("session stored");
         self.inner.happened();
         self.inner.look_after(id).await;
+        if let Command::Import { .. } = command
+            && let Err(error) = crate::earlier::index(&self.inner, id).await
+        {
+            tracing::warn!(session = %id, %error, "what was imported cannot be searched yet");
+        }
         Ok(receipt)
     }
 }

@@ -198,7 +198,7 @@ impl Found {
 }
 
 /// What is searched of an entry that is final.
-fn indexed(change: &Change) -> Option<Indexed> {
+pub(crate) fn indexed(change: &Change) -> Option<Indexed> {
     let Change::Put(entry) = change else {
         return None;
     };

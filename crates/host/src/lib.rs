@@ -11,6 +11,7 @@ pub mod approval;
 mod care;
 pub mod control;
 pub mod desk;
+mod earlier;
 mod events;
 mod folders;
 mod follow;

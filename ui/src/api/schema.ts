@@ -517,6 +517,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/earlier": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The conversation that a session was forked or imported from, as it was then, read backwards. What it has cost is not part of
+         *     what the session costs.
+         */
+        get: operations["getEarlier"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/events": {
         parameters: {
             query?: never;
@@ -541,7 +561,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every record of a session, oldest first, a line of JSON each: `cursor`, `at`, `kind`, `line`; or the journal itself. */
+        /**
+         * Every record of a session, oldest first, a line of JSON each: `cursor`, `generation`, `seq`, `at`, `kind`, `from`, and what it says as
+         *     `line` (JSON), `text` (no JSON) or `b64` (no text), as `countersign journal export --format json` writes it; or the journal itself.
+         */
         get: operations["exportSession"];
         put?: never;
         post?: never;
@@ -1504,6 +1527,11 @@ export interface components {
             /** @description All of its path. */
             path: string;
         };
+        /**
+         * @description How a session came from an earlier conversation.
+         * @enum {string}
+         */
+        Came: "forked" | "imported";
         /** @description A plan to decide on. */
         Card: {
             /**
@@ -1802,6 +1830,35 @@ export interface components {
             by?: string | null;
             /** @description They, by line. */
             comments: components["schemas"]["Comment"][];
+        };
+        /**
+         * @description The conversation that a session goes on from: what was said before there was the session. It is read-only, and what it has
+         *     cost is not part of what the session costs.
+         */
+        Earlier: {
+            /** @description The id of the conversation in the CLI. */
+            conversation?: string | null;
+            /**
+             * Format: double
+             * @description What it had cost by then, in US dollars, where that is known.
+             */
+            cost_usd?: number | null;
+            /** @description How the session came from it. */
+            how: components["schemas"]["Came"];
+            /** @description Entries, oldest first. Their ids are of that conversation. */
+            items: components["schemas"]["Entry"][];
+            /** @description Why it cannot be shown, in a sentence. */
+            missing?: string | null;
+            /** @description There are older ones. */
+            more: boolean;
+            /** @description The name of that session. */
+            name?: string | null;
+            session?: components["schemas"]["SessionId"] | null;
+            /**
+             * Format: int64
+             * @description Until when it is shown: microseconds of Unix time.
+             */
+            until: number;
         };
         /** @description Another text for a message that waits. */
         EditBody: {
@@ -3079,7 +3136,7 @@ export interface components {
                 branch?: string | null;
                 /**
                  * Format: double
-                 * @description What it may cost.
+                 * @description What it may cost, looked at when a turn ends.
                  */
                 budget_usd?: number | null;
                 /**
@@ -3201,7 +3258,8 @@ export interface components {
             archived?: boolean | null;
             /**
              * Format: double
-             * @description Another budget, in US dollars; 0 lifts it.
+             * @description Another budget, in US dollars; 0 lifts it. Looked at when a turn ends. Where the CLI itself has stopped the agent, another one
+             *     takes its place and goes on.
              */
             budget_usd?: number | null;
             /** @description All variables of the agent, from its next start at an idle moment on. */
@@ -3524,7 +3582,7 @@ export interface components {
             branch?: string | null;
             /**
              * Format: double
-             * @description What it may cost.
+             * @description What it may cost, looked at when a turn ends.
              */
             budget_usd?: number | null;
             /**
@@ -3832,7 +3890,7 @@ export interface components {
             append_system_prompt?: string | null;
             /**
              * Format: double
-             * @description What it may cost, in US dollars.
+             * @description What it may cost, in US dollars. Looked at when a turn ends; the CLI stops an agent itself at twice the amount.
              */
             budget_usd?: number | null;
             /** @description The folder it works in. */
@@ -8511,6 +8569,107 @@ export interface operations {
                 };
             };
             /** @description It makes no sense as it is */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getEarlier: {
+        parameters: {
+            query?: {
+                /** @description What stands before this entry; the newest without it. */
+                before?: string;
+                /** @description How many entries at most; 500 is the most there can be. */
+                most?: number;
+                /** @description Only entries that hold all these words. */
+                words?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where it comes from, and entries, oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Earlier"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this, or the request comes from another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It goes on from no other conversation */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Somebody was first, or not in this state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no entry of that name */
             422: {
                 headers: {
                     [name: string]: unknown;

@@ -4,6 +4,7 @@ import type { components } from './schema';
 type Schemas = components['schemas'];
 
 export type Session = Schemas['SessionView'];
+export type Earlier = Schemas['Earlier'];
 export type SessionState = Session['state'];
 export type Mode = Schemas['Mode'];
 export type ModeName = Schemas['ModeName'];

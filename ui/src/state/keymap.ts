@@ -61,6 +61,7 @@ export const KEYMAP: KeyGroup[] = [
       row('v t', 'Tasks'),
       row('v $', 'Cost'),
       row('v f', 'Raw frames'),
+      row('v e', 'Earlier conversation'),
       row('Escape', 'Close, leave the field, interrupt'),
     ],
   },

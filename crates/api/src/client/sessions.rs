@@ -10,7 +10,7 @@ use super::query::Target;
 use super::{Client, NOTHING};
 use crate::bodies::{ImportBody, PatchSession, StartBody};
 use crate::control::{
-    Above, Found, Page, Queued, Receipt, SessionFilter, SessionId, SessionView, Usage,
+    Above, Earlier, Found, Page, Queued, Receipt, SessionFilter, SessionId, SessionView, Usage,
 };
 
 /// Where a stream of a session begins.
@@ -133,6 +133,18 @@ impl Client {
             .part(id)
             .part("transcript")
             .with("before", before)
+            .with("most", (most > 0).then_some(most));
+        self.get(target).await
+    }
+
+    /// The conversation that a session goes on from: the newest of it.
+    ///
+    /// # Errors
+    /// When the server says no; also where the session goes on from none.
+    pub async fn earlier(&self, id: SessionId, most: usize) -> Result<Earlier, ClientError> {
+        let target = Target::api("/sessions")
+            .part(id)
+            .part("earlier")
             .with("most", (most > 0).then_some(most));
         self.get(target).await
     }

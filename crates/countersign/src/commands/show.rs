@@ -1,13 +1,19 @@
 //! `countersign show`: one session with everything that is known of it, or one question.
 
 use clap::Args;
-use countersign_api::control::{ApprovalFilter, ApprovalView, Queued, SessionView, State};
+use countersign_api::control::{
+    ApprovalFilter, ApprovalView, Came, Earlier, Queued, SessionView, State,
+};
 use serde_json::json;
 
 use crate::Outcome;
+use crate::remote::entries::Reader;
 use crate::remote::{self, Failure, Reach, Remote, names, question, words};
 use crate::show::{notice, text};
 use crate::term::style::{Line, Tone};
+
+/// So many entries of the conversation that a session goes on from are shown.
+const EARLIER: usize = 10;
 
 /// What stands behind `show`.
 #[derive(Debug, Args)]
@@ -63,11 +69,20 @@ async fn session(remote: &Remote, view: SessionView) -> Result<(), Failure> {
     };
     let open = remote.client.all_approvals(filter).await?;
     let queue = remote.client.queue(view.id).await?;
+    let goes_on = matches!(view.origin.as_deref(), Some("fork" | "import"));
+    let earlier = match goes_on {
+        true => Some(remote.client.earlier(view.id, EARLIER).await?),
+        false => None,
+    };
     if remote.json {
-        let value = json!({ "session": view, "approvals": open, "queue": queue });
+        let value =
+            json!({ "session": view, "approvals": open, "queue": queue, "earlier": earlier });
         return Ok(remote.paper.value(&value)?);
     }
     let mut lines = about(&view, words::now());
+    if let Some(earlier) = earlier {
+        lines.extend(before(earlier, remote.paper.width));
+    }
     lines.extend(waiting(&queue, view.queue_held));
     lines.extend(questions(&open));
     Ok(remote.paper.print(&lines)?)
@@ -136,6 +151,40 @@ fn about(view: &SessionView, now: u64) -> Vec<Line> {
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)));
     lines.extend(given.map(|(name, value)| field(name, value)));
+    lines
+}
+
+/// The end of the conversation that a session goes on from.
+fn before(earlier: Earlier, width: usize) -> Vec<Line> {
+    let from = match (earlier.how, &earlier.name) {
+        (Came::Forked, Some(name)) => format!("forked from {}", text::one_row(name, 60)),
+        (Came::Forked, None) => "forked".to_owned(),
+        (Came::Imported, _) => "from a terminal".to_owned(),
+    };
+    let until = words::when(earlier.until);
+    let mut lines = vec![
+        Line::new(),
+        Line::of("Earlier conversation", Tone::Strong)
+            .add(format!("  {from}, until {until}"), Tone::Dim),
+    ];
+    if let Some(why) = &earlier.missing {
+        lines.push(notice::note(text::one_row(why, 300)));
+        return lines;
+    }
+    let cost = match earlier.cost_usd {
+        Some(cost) => format!(
+            "It had cost {} by then. That is not part of this session's cost.",
+            words::dollars(cost)
+        ),
+        None => "What it cost is not known. It is not part of this session's cost.".to_owned(),
+    };
+    lines.push(notice::note(cost));
+    if earlier.more {
+        lines.push(notice::note(
+            "Older entries are left out here; the page shows all of them.",
+        ));
+    }
+    lines.extend(Reader::new(width, false).take(earlier.items));
     lines
 }
 

@@ -299,3 +299,48 @@ pub struct Usage {
     /// All of it, in US dollars.
     pub cost_usd: f64,
 }
+
+/// The conversation that a session goes on from: what was said before there was the session. It is read-only, and what it has
+/// cost is not part of what the session costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Earlier {
+    /// How the session came from it.
+    pub how: Came,
+    /// The session that it was forked from.
+    pub session: Option<SessionId>,
+    /// The name of that session.
+    pub name: Option<String>,
+    /// The id of the conversation in the CLI.
+    pub conversation: Option<String>,
+    /// Until when it is shown: microseconds of Unix time.
+    pub until: u64,
+    /// What it had cost by then, in US dollars, where that is known.
+    pub cost_usd: Option<f64>,
+    /// Why it cannot be shown, in a sentence.
+    pub missing: Option<String>,
+    /// Entries, oldest first. Their ids are of that conversation.
+    pub items: Vec<countersign_transcript::Entry>,
+    /// There are older ones.
+    pub more: bool,
+}
+
+/// How a session came from an earlier conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Came {
+    /// It was forked from another session.
+    Forked,
+    /// It was begun in a terminal.
+    Imported,
+}
+
+/// Which part of an earlier conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EarlierPart {
+    /// What stands before this entry; the newest without it.
+    pub before: Option<countersign_transcript::EntryId>,
+    /// How many entries at most; 0 for the usual number.
+    pub most: usize,
+    /// Only entries that hold these words, whatever their case.
+    pub words: Option<String>,
+}

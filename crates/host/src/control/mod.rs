@@ -21,8 +21,8 @@ pub use cmd::{Cmd, ControlError, Did, Receipt, Result};
 pub use command::Command;
 pub use ids::{ApprovalId, BadId, Digest, MessageId, SessionId};
 pub use look::{
-    Above, ApprovalFilter, Followed, Found, Happened, HostEvent, Page, PlanVersion, Queued,
-    SessionFilter, Spent, Told, Usage, Vitals,
+    Above, ApprovalFilter, Came, Earlier, EarlierPart, Followed, Found, Happened, HostEvent, Page,
+    PlanVersion, Queued, SessionFilter, Spent, Told, Usage, Vitals,
 };
 pub use probe::{
     ContextPart, ContextView, Files, McpAct, McpServer, Named, Probe, TaskOutput, TaskView,
@@ -77,6 +77,9 @@ pub trait Control: Probe + Shelf {
         before: Option<EntryId>,
         most: usize,
     ) -> BoxFuture<'_, Result<Above<Entry>>>;
+
+    /// The conversation that a session was forked or imported from, as it was then. None if it goes on from no other.
+    fn earlier(&self, id: SessionId, part: EarlierPart) -> BoxFuture<'_, Result<Option<Earlier>>>;
 
     /// What changes in the transcript behind a record, as it changes. Costs a page to begin with, however long the session is.
     fn transcript_follow(

@@ -8,9 +8,9 @@ use futures_core::stream::BoxStream;
 
 use crate::control::approval::Life;
 use crate::control::{
-    Above, ApprovalFilter, ApprovalId, ApprovalView, Cmd, Command, Control, ControlError, Followed,
-    Found, HostEvent, Page, PlanVersion, Queued, Receipt, Result, SessionFilter, SessionId,
-    SessionView, State, Told, Usage, Vitals,
+    Above, ApprovalFilter, ApprovalId, ApprovalView, Cmd, Command, Control, ControlError, Earlier,
+    EarlierPart, Followed, Found, HostEvent, Page, PlanVersion, Queued, Receipt, Result,
+    SessionFilter, SessionId, SessionView, State, Told, Usage, Vitals,
 };
 use crate::follow::{self};
 use crate::pages::{self, PagesError};
@@ -141,6 +141,10 @@ impl Control for Host {
         most: usize,
     ) -> BoxFuture<'_, Result<Above<Entry>>> {
         Box::pin(self.transcript_page(id, before, most))
+    }
+
+    fn earlier(&self, id: SessionId, part: EarlierPart) -> BoxFuture<'_, Result<Option<Earlier>>> {
+        Box::pin(crate::earlier::of(&self.inner, id, part))
     }
 
     fn transcript_follow(

@@ -73,13 +73,27 @@ fn indexable(text: &str) -> String {
     text[..end].replace(MARKS, "")
 }
 
-/// Takes everything of a session out of the index.
+/// What is indexed of the conversation that a session goes on from. It is not of the session's own journal.
+pub const EARLIER: &str = "earlier";
+
+/// Whether anything is indexed of the conversation that a session goes on from.
+///
+/// # Errors
+/// When the database fails.
+pub fn has_earlier(connection: &Connection, session: SessionId) -> Result<bool, StoreError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM search WHERE session = ?1 AND kind = ?2)";
+    let mut has = connection.prepare_cached(sql)?;
+    Ok(has.query_row((session, EARLIER), |row| row.get(0))?)
+}
+
+/// Takes everything of a session's journal out of the index.
 ///
 /// # Errors
 /// When the database fails.
 pub fn remove(connection: &Connection, session: SessionId) -> Result<(), StoreError> {
-    let mut delete = connection.prepare_cached("DELETE FROM search WHERE session = ?1")?;
-    delete.execute([session])?;
+    let sql = "DELETE FROM search WHERE session = ?1 AND kind <> ?2";
+    let mut delete = connection.prepare_cached(sql)?;
+    delete.execute((session, EARLIER))?;
     Ok(())
 }
 

@@ -2,7 +2,9 @@
 
 use std::process::{Command as Process, Stdio};
 
-use countersign_host::control::{Command, Control, ControlError, Message, SessionId};
+use countersign_host::control::{
+    Came, Command, Control, ControlError, Earlier, EarlierPart, Message, SessionId,
+};
 
 use crate::heard::Heard;
 use crate::stage::Stage;
@@ -125,4 +127,147 @@ async fn what_is_not_there_or_was_begun_elsewhere_is_refused() {
         matches!(refused, Err(ControlError::Invalid { .. })),
         "{refused:?}"
     );
+}
+
+/// A turn that has a cost.
+const COSTS: &str = r#"
+turn always
+  usage input=1000 output=100 cost=0.25
+  say "The heron says: ${prompt}."
+"#;
+
+fn texts(earlier: &Earlier) -> String {
+    serde_json::to_string(&earlier.items).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_imported_session_shows_the_conversation_of_the_terminal_and_does_not_count_it() {
+    let mut stage = Stage::new(COSTS).await;
+    let conversation = in_a_terminal(&stage, "from the terminal");
+    let (id, command) = import(&stage, &conversation, true);
+    stage.execute(command).await;
+    let part = EarlierPart::default();
+    let earlier = stage
+        .host()
+        .earlier(id, part.clone())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        (earlier.how, earlier.missing.as_deref()),
+        (Came::Imported, None)
+    );
+    assert_eq!(earlier.conversation.as_deref(), Some(&*conversation));
+    let said = texts(&earlier);
+    assert!(
+        said.contains("The heron says: from the terminal."),
+        "{said}"
+    );
+    // It is found, and counts nowhere.
+    for _ in 0..2 {
+        let found = stage.host().search("heron".to_owned(), 10).await.unwrap();
+        assert!(found.iter().any(|one| one.session == id), "{found:?}");
+        stage.restart().await;
+    }
+    assert_eq!(stage.host().usage(0).await.unwrap().cost_usd, 0.0);
+    // What the session says itself is not of the earlier conversation.
+    let (session, message) = (id, Message::text("and now here"));
+    stage.execute(Command::Send { session, message }).await;
+    stage.until_said(id, "and now here").await;
+    stage.until(id, "idle").await;
+    let later = stage
+        .host()
+        .earlier(id, part.clone())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(texts(&later), said);
+    let found = stage
+        .host()
+        .search("heron terminal".to_owned(), 10)
+        .await
+        .unwrap();
+    assert!(found.iter().any(|one| one.session == id), "{found:?}");
+    let narrow = |words: &str| EarlierPart {
+        words: Some(words.to_owned()),
+        ..part.clone()
+    };
+    let one = stage
+        .host()
+        .earlier(id, narrow("HERON says"))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(one.items.len(), 1);
+    let none = stage
+        .host()
+        .earlier(id, narrow("pelican"))
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(none.items.is_empty());
+    // Pages of it, put together, are all of it.
+    let mut entries = Vec::new();
+    let mut part = EarlierPart {
+        most: 1,
+        ..EarlierPart::default()
+    };
+    loop {
+        let page = stage
+            .host()
+            .earlier(id, part.clone())
+            .await
+            .unwrap()
+            .unwrap();
+        part.before = page.items.first().map(|entry| entry.id);
+        entries.splice(0..0, page.items);
+        if !page.more {
+            break;
+        }
+    }
+    assert_eq!(entries, later.items);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_shows_what_its_parent_said_up_to_the_fork_with_a_cost_of_its_own() {
+    let stage = Stage::new(COSTS).await;
+    let parent = stage.start("before the fork").await;
+    let is_counted = |view: &countersign_host::control::SessionView| {
+        view.state.name() == "idle" && view.cost_usd > 0.2
+    };
+    let cost = stage
+        .until_seen(parent, "counted", is_counted)
+        .await
+        .cost_usd;
+    let id = SessionId::fresh();
+    let fork = Command::Fork {
+        session: parent,
+        id,
+        message: None,
+    };
+    stage.execute(fork).await;
+    let (session, message) = (parent, Message::text("after the fork"));
+    stage.execute(Command::Send { session, message }).await;
+    stage.until_said(parent, "after the fork").await;
+    let is_more = |view: &countersign_host::control::SessionView| view.cost_usd > cost + 0.2;
+    let whole = stage.until_seen(parent, "counted", is_more).await.cost_usd;
+    let part = EarlierPart::default();
+    let earlier = stage
+        .host()
+        .earlier(id, part.clone())
+        .await
+        .unwrap()
+        .unwrap();
+    let said = texts(&earlier);
+    assert!(
+        said.contains("before the fork") && !said.contains("after the fork"),
+        "{said}"
+    );
+    assert_eq!((earlier.how, earlier.session), (Came::Forked, Some(parent)));
+    let counted = earlier.cost_usd.unwrap();
+    assert!((counted - cost).abs() < 1e-9, "{counted} {cost}");
+    assert_eq!(stage.view(id).await.cost_usd, 0.0);
+    let usage = stage.host().usage(0).await.unwrap().cost_usd;
+    assert!((usage - whole).abs() < 1e-9, "{usage} {whole}");
+    assert_eq!(stage.host().earlier(parent, part).await.unwrap(), None);
 }

@@ -1,6 +1,6 @@
 //! The transcript of a session: a page of it, and what changes.
 //!
-//! Owns both routes. A reader takes a page, then the stream from the page's `cursor` on. Invariant: what a page shows and what
+//! Owns these routes, and the one to the conversation that a session goes on from. A reader takes a page, then the stream from the page's `cursor` on. Invariant: what a page shows and what
 //! the stream adds to it are the same fold of the same records.
 
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
-use countersign_api::control::{Above, Entry, EntryId, SessionId};
+use countersign_api::control::{Above, Earlier, EarlierPart, Entry, EntryId, SessionId};
 use countersign_api::{Code, Problem};
 use futures_util::StreamExt as _;
 use serde::Deserialize;
@@ -26,6 +26,7 @@ pub(super) fn table() -> Table {
     Table {
         read: OpenApiRouter::new()
             .routes(routes!(page))
+            .routes(routes!(earlier))
             .routes(routes!(changes)),
         ..Table::default()
     }
@@ -41,6 +42,13 @@ struct Backwards {
     most: usize,
 }
 
+fn entry(text: String) -> Result<EntryId, Problem> {
+    text.parse::<EntryId>().map_err(|_| {
+        let detail = format!("`{}` is no name of an entry", text.escape_debug());
+        Problem::new(Code::Invalid, detail)
+    })
+}
+
 /// A page of the transcript, read backwards.
 #[utoipa::path(get, path = "/sessions/{id}/transcript", operation_id = "getTranscript", tag = "transcript",
     params(("id" = String, Path), Backwards),
@@ -52,15 +60,47 @@ async fn page(
     Path(id): Path<SessionId>,
     Query(backwards): Query<Backwards>,
 ) -> Result<Response, Refusal> {
-    let entry = |text: String| {
-        text.parse::<EntryId>().map_err(|_| {
-            let detail = format!("`{}` is no name of an entry", text.escape_debug());
-            Problem::new(Code::Invalid, detail)
-        })
-    };
     let before = backwards.before.map(entry).transpose()?;
     let above = app.control.transcript(id, before, backwards.most).await?;
     let body = stream::leaving(&above, &app.redactor)?;
+    let kind = HeaderValue::from_static("application/json");
+    Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Further {
+    /// What stands before this entry; the newest without it.
+    before: Option<String>,
+    /// How many entries at most; 500 is the most there can be.
+    #[serde(default)]
+    most: usize,
+    /// Only entries that hold all these words.
+    words: Option<String>,
+}
+
+/// The conversation that a session was forked or imported from, as it was then, read backwards. What it has cost is not part of
+/// what the session costs.
+#[utoipa::path(get, path = "/sessions/{id}/earlier", operation_id = "getEarlier", tag = "transcript",
+    params(("id" = String, Path), Further),
+    responses((status = 200, description = "Where it comes from, and entries, oldest first", content_type = "application/json", body = Earlier),
+        (status = 404, description = "It goes on from no other conversation", content_type = "application/problem+json", body = Problem),
+        (status = 422, description = "There is no entry of that name", content_type = "application/problem+json", body = Problem)))]
+async fn earlier(
+    State(app): State<Arc<App>>,
+    Path(id): Path<SessionId>,
+    Query(further): Query<Further>,
+) -> Result<Response, Refusal> {
+    let part = EarlierPart {
+        before: further.before.map(entry).transpose()?,
+        most: further.most,
+        words: further.words.filter(|words| !words.trim().is_empty()),
+    };
+    let Some(found) = app.control.earlier(id, part).await? else {
+        let detail = "this session goes on from no other conversation";
+        return Err(Problem::new(Code::NotFound, detail).into());
+    };
+    let body = stream::leaving(&found, &app.redactor)?;
     let kind = HeaderValue::from_static("application/json");
     Ok(([(header::CONTENT_TYPE, kind)], body).into_response())
 }
