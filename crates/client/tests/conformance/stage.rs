@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 
 use countersign_client::history::{ListOptions, Transcripts};
 use countersign_client::{
-    Claude, Decision, Event, Events, Notice, PermissionHandler, PermissionRequest, Prompt, Session,
-    TurnResult,
+    Claude, Decision, Event, Events, Graces, Notice, PermissionHandler, PermissionRequest, Prompt,
+    Session, TurnResult,
 };
 use countersign_rehearsal::model::{Kept, Kind, Options, Script, Server};
 use countersign_testkit::sandbox::{Launch, RunAs, Sandbox};
@@ -22,6 +22,13 @@ use crate::harness::Cli;
 
 /// For whatever must happen soon. Long, since a loaded machine is slow; no test waits for it to pass.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A CLI ends by itself when it is asked to, however slow the machine is. Whoever shows a later step asks for it.
+fn patient(graces: &mut Graces) {
+    graces.interrupt = Duration::from_secs(30);
+    graces.close = Duration::from_secs(30);
+    graces.term = Duration::from_secs(30);
+}
 
 /// A sandbox, a scripted model, and the CLI to run in them.
 #[derive(Debug)]
@@ -60,6 +67,7 @@ impl Stage {
             .cli(spec.command)
             .cwd(spec.cwd)
             .max_retries(1)
+            .graces(patient)
             .env_clear();
         spec.env
             .into_iter()
