@@ -28,7 +28,8 @@ describe('the sentence of a question', () => {
     expect(harmOf(harmless)).toBeNull();
     const harmful = asked({ harm: { kind: 'destructive', says: 'removes files', parts: ['rm -rf dist'] } });
     expect(harmOf(harmful)).toBe('Removes files.');
-    expect(sentence(harmful)).toBe('Bash wants to do something that cannot be undone');
+    expect(sentence(harmful)).toBe('Bash wants to remove files');
+    expect(sentence(asked({ harm: { kind: 'destructive', says: 'is odd' } }))).toBe('Bash wants to do something that cannot be undone');
     const says = (says: string) => sentence(asked({ harm: { kind: 'destructive', says } }));
     expect(says('deletes untracked files')).toBe('Bash wants to delete untracked files');
     expect(says('drops or empties database tables')).toBe('Bash wants to drop or empty database tables');

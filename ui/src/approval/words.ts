@@ -32,7 +32,7 @@ function toolSentence(asked: Approval): string {
 
 /** What it would destroy, behind "wants to": `deletes untracked files` → `delete untracked files`. */
 export function destruction(says: string): string {
-  const known = /^(delete|discard|rewrite|kill|overwrite|change|stop|truncate|drop|run)s (.*)$/.exec((says.split(':')[0] ?? '').trim());
+  const known = /^(delete|remove|discard|throw|rewrite|kill|overwrite|change|stop|truncate|drop|run)s (.*)$/.exec((says.split(':')[0] ?? '').trim());
   if (!known?.[1]) return 'do something that cannot be undone';
   return `${known[1]} ${(known[2] ?? '').replace(/^or empties /, 'or empty ')}`;
 }
