@@ -86,12 +86,14 @@ it('a plan can be edited, and its wishes granted', async () => {
   await text.fill('# Signatures\n\n1. Only this\n');
   await page.getByRole('button', { name: 'Done' }).click();
   await page.keyboard.press('3');
-  await page.getByLabel('run the tests').check();
-  await page.getByRole('button', { name: 'Go on and ask for each edit, with your edits' }).click();
+  await page.getByLabel('Another rule').fill('Bash(npm test)');
+  await page.keyboard.press('Enter');
+  expect(await page.getByLabel('Bash(npm test)').isChecked()).toBe(true);
+  await page.getByRole('button', { name: 'Go on and ask for each edit, with your edits, allow 1 rule' }).click();
   expect(decided(await become(stage, plan.id, 'settled'))).toMatchObject({
     choice: 'manual',
     plan: '# Signatures\n\n1. Only this\n',
-    allowed_prompts: [0],
+    rules: ['Bash(npm test)'],
   });
 });
 

@@ -1547,7 +1547,7 @@ export interface components {
             text?: string | null;
             /** @description The ways on, in the order they are shown. */
             ways: components["schemas"]["WayOffer"][];
-            /** @description What the plan wants permission for. Prose; granted by its place. */
+            /** @description What the plan wants permission for. Prose, with the rules that it may stand for; a decision names the rules. */
             wishes: components["schemas"]["Wish"][];
         };
         /** @description What changes about a rule. What is left out stays. */
@@ -3297,7 +3297,7 @@ export interface components {
         };
         /** @description A way on from a plan. */
         PlanDecision: {
-            /** @description Which of the plan's wishes for permission are granted, by their place. */
+            /** @description No longer taken: a wish is prose, and its place alone says nothing about what would run. Name `rules`. */
             allowed_prompts?: number[];
             /** @description Which way. */
             choice: components["schemas"]["Way"];
@@ -3312,6 +3312,11 @@ export interface components {
             mode?: components["schemas"]["Mode"] | null;
             /** @description The plan as the person changed it. */
             plan?: string | null;
+            /**
+             * @description Rules that allow calls in this session from now on, and in the fresh conversation that goes on with the plan: what a
+             *     person made of the plan's wishes.
+             */
+            rules?: string[];
         };
         /** @description A version of a session's plan. */
         PlanVersion: {
@@ -3521,7 +3526,7 @@ export interface components {
         RewindBody: {
             /** @description Only say what would change. */
             dry_run?: boolean;
-            /** @description Before which message. */
+            /** @description Before which message: its id, or the `uuid` that the transcript shows of it. */
             message: components["schemas"]["MessageId"];
         };
         /**
@@ -3729,6 +3734,10 @@ export interface components {
         StartBody: {
             /** @description More folders that count as inside. */
             add_dirs?: string[];
+            /** @description Sub-agents by name, as the CLI's `--agents` takes them; without a mode, hooks and servers of their own. */
+            agents?: {
+                [key: string]: unknown;
+            };
             /** @description What is added to the system prompt. */
             append_system_prompt?: string | null;
             /** @description Images and documents in front of it, as content blocks of the wire. */
@@ -3742,11 +3751,33 @@ export interface components {
             config_dir?: string | null;
             /** @description The folder it works in, from the root on. Only a template may say it instead. */
             cwd?: string;
+            /**
+             * @description How much work the model puts into an answer: low, medium, high, xhigh or max. Claude Code has it since 2.1.62; an
+             *     earlier version is refused.
+             */
+            effort?: string | null;
             /** @description Variables for the agent. */
             env?: {
                 [key: string]: string;
             };
+            /**
+             * @description Hooks by event, as in the CLI's settings. Their commands run on this machine, and answer no question in a person's
+             *     place.
+             */
+            hooks?: {
+                [key: string]: unknown;
+            };
             id?: components["schemas"]["SessionId"] | null;
+            /**
+             * Format: int32
+             * @description Maximum number of tokens to think with; 0 turns thinking off, since 2.1.62.
+             */
+            max_thinking_tokens?: number | null;
+            /**
+             * Format: int32
+             * @description Maximum number of round trips of one turn, at least 1.
+             */
+            max_turns?: number | null;
             /** @description MCP servers, by name, as the CLI takes them. */
             mcp_servers?: {
                 [key: string]: unknown;
@@ -3886,6 +3917,10 @@ export interface components {
         Template: {
             /** @description More folders that count as inside. */
             add_dirs?: string[];
+            /** @description Sub-agents by name, as the CLI's `--agents` takes them; without a mode, hooks and servers of their own. */
+            agents?: {
+                [key: string]: unknown;
+            };
             /** @description What is added to the system prompt. */
             append_system_prompt?: string | null;
             /**
@@ -3895,6 +3930,28 @@ export interface components {
             budget_usd?: number | null;
             /** @description The folder it works in. */
             cwd?: string | null;
+            /**
+             * @description How much work the model puts into an answer: low, medium, high, xhigh or max. Claude Code has it since 2.1.62; an
+             *     earlier version is refused.
+             */
+            effort?: string | null;
+            /**
+             * @description Hooks by event, as in the CLI's settings. Their commands run on this machine, and answer no question in a person's
+             *     place.
+             */
+            hooks?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: int32
+             * @description Maximum number of tokens to think with; 0 turns thinking off, since 2.1.62.
+             */
+            max_thinking_tokens?: number | null;
+            /**
+             * Format: int32
+             * @description Maximum number of round trips of one turn, at least 1.
+             */
+            max_turns?: number | null;
             mode?: components["schemas"]["Mode"] | null;
             /** @description The model. */
             model?: string | null;
@@ -4464,10 +4521,19 @@ export interface components {
         };
         /** @description A wish of a plan. */
         Wish: {
-            /** @description What for, in prose. */
+            /** @description Rules that would allow what it seems to mean. Empty: none could be found, and a person may write one. */
+            offers?: components["schemas"]["WishOffer"][];
+            /** @description What for, in prose. It allows nothing by itself. */
             prompt: string;
             /** @description For which tool. */
             tool: string;
+        };
+        /** @description A rule that a wish may stand for. */
+        WishOffer: {
+            /** @description Where the command was found. */
+            from: string;
+            /** @description The rule, in Claude Code's language. It means one exact command. */
+            text: string;
         };
         /**
          * @description Why an approval was withdrawn.

@@ -6,7 +6,7 @@ import { carried, saidBefore, withDraft } from './comments';
 import { common, counts, rows } from './diff';
 import { linesOf, tokens } from './lines';
 import { shownLines } from './view';
-import { decisionOf, grants, missing, submitWords, ways, type Choice } from './ways';
+import { decisionOf, missing, ruleProblem, submitWords, ways, type Choice } from './ways';
 
 const PLAN = '# Greet\n\n## Steps\n\n1. Write `greet.sh`\n2. Add French\n   - with accents\n\n```sh\necho hi\n```\n- [x] done';
 
@@ -143,7 +143,7 @@ describe('ways', () => {
     restarts: false,
     edit_note: null,
   };
-  const choice: Choice = { way: 'manual', granted: [0], compact: false, comments: [], feedback: '', edited: null, mode: 'edits', pictures: [] };
+  const choice: Choice = { way: 'manual', rules: ['Bash(npm test)'], compact: false, comments: [], feedback: '', edited: null, mode: 'edits', pictures: [] };
 
   it('are said in plain words, with how full the context is', () => {
     expect(ways(card, true).map((way) => way.label)).toEqual([
@@ -162,13 +162,19 @@ describe('ways', () => {
     expect(ways(card, false).some((way) => way.mayCompact)).toBe(false);
   });
 
-  it('grant permissions only where that can be', () => {
-    expect(decisionOf(choice, true)).toMatchObject({ choice: 'manual', allowed_prompts: [0] });
-    expect(grants({ way: 'manual', compact: true })).toBe(false);
-    expect(decisionOf({ ...choice, way: 'clear-context', compact: true }, true)).toMatchObject({
-      allowed_prompts: [],
-      compact: false,
-    });
+  it('grant the rules that were chosen, but for keep planning', () => {
+    for (const way of ['manual', 'accept-edits', 'clear-context'] as const) {
+      expect(decisionOf({ ...choice, way, compact: true }, true)).toMatchObject({ choice: way, rules: ['Bash(npm test)'] });
+    }
+    expect(decisionOf({ ...choice, way: 'keep-planning', feedback: 'so' }, true)).not.toHaveProperty('rules');
+    expect(decisionOf({ ...choice, rules: [] }, true)).not.toHaveProperty('rules');
+    expect(submitWords(choice, true)).toBe('Go on and ask for each edit, allow 1 rule');
+  });
+
+  it('a rule that is typed begins with a tool', () => {
+    expect(ruleProblem(' Bash(npm test) ')).toBeNull();
+    expect(ruleProblem('mcp__github__get_issue')).toBeNull();
+    for (const text of ['', 'npm test', 'Bash(npm test', 'Bash()']) expect(ruleProblem(text), text).toContain('tool name');
   });
 
   it('keep planning needs something to say, unless there is no plan', () => {
@@ -200,7 +206,7 @@ describe('ways', () => {
   it('the button repeats the choice and counts comments', () => {
     const keep: Choice = { ...choice, way: 'keep-planning', comments: [{ line: 1, text: 'x' }] };
     expect(submitWords(keep, true)).toBe('Keep planning, send 1 comment');
-    expect(submitWords({ ...choice, compact: true }, true)).toBe('Compact, then go on and ask for each edit');
-    expect(submitWords({ ...choice, edited: 'x' }, true)).toBe('Go on and ask for each edit, with your edits');
+    expect(submitWords({ ...choice, rules: [], compact: true }, true)).toBe('Compact, then go on and ask for each edit');
+    expect(submitWords({ ...choice, rules: [], edited: 'x' }, true)).toBe('Go on and ask for each edit, with your edits');
   });
 });

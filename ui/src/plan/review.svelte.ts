@@ -27,7 +27,7 @@ export class Review {
   looked = $state<number | null>(null);
   hasChanges = $state(false);
   picked = $state<PlanWay | null>(null);
-  granted = $state.raw<number[]>([]);
+  rules = $state.raw<string[]>([]);
   compact = $state(false);
   mode = $state<FreshMode>('edits');
   pictures = $state.raw<Picture[]>([]);
@@ -97,7 +97,7 @@ export class Review {
   readonly choice = $derived.by(
     (): Choice => ({
       way: this.way,
-      granted: this.granted,
+      rules: this.rules,
       compact: this.compact,
       comments: this.comments,
       feedback: this.feedback,
@@ -167,9 +167,10 @@ export class Review {
     }
   }
 
-  grant(place: number, on: boolean): void {
-    const others = this.granted.filter((one) => one !== place);
-    this.granted = on ? [...others, place].sort((a, b) => a - b) : others;
+  /** A rule goes along, or does not. */
+  grant(rule: string, on: boolean): void {
+    const others = this.rules.filter((one) => one !== rule);
+    this.rules = on ? [...others, rule] : others;
   }
 
   /** The text as it was changed; the same text is no change. */

@@ -1,5 +1,5 @@
 // The ways on from a plan in plain words, and the decision that one of them makes. Pure.
-// Invariants: permissions are granted only by ways that can grant them; the button repeats the choice and counts what goes along;
+// Invariants: what is granted is a rule that was shown, never a wish's prose; the button repeats the choice and counts what goes along;
 // who may only answer is offered the ways that settle the plan as it was asked.
 
 import type { Approval, Comment, Decide, ModeName, PlanWay } from '../api/types';
@@ -57,8 +57,8 @@ export interface Choice {
   way: PlanWay;
   /** For a fresh conversation. */
   mode: FreshMode;
-  /** Places of the wishes that are granted. */
-  granted: number[];
+  /** Rules that hold in this session, and in the fresh one, once the plan is approved. */
+  rules: string[];
   compact: boolean;
   comments: Comment[];
   feedback: string;
@@ -73,9 +73,15 @@ function says(choice: Choice): boolean {
   return choice.comments.length > 0 || choice.feedback.trim() !== '' || choice.edited !== null || choice.pictures.length > 0;
 }
 
-/** Whether a way can grant what the plan wishes for. */
-export function grants(choice: Pick<Choice, 'way' | 'compact'>): boolean {
-  return (choice.way === 'accept-edits' || choice.way === 'manual') && !choice.compact;
+/** Whether a way approves the plan, so that it can grant what the plan wishes for. */
+export function grants(choice: Pick<Choice, 'way'>): boolean {
+  return choice.way !== 'keep-planning';
+}
+
+/** Why a text can be no rule, as far as that shows here; none if it may be one. The host has the last word. */
+export function ruleProblem(text: string): string | null {
+  if (/^[A-Za-z_][\w-]*(\(.+\))?$/s.test(text.trim())) return null;
+  return 'Start with a tool name, for example Bash(npm test).';
 }
 
 /** Why it cannot be sent as it stands; none if it can. */
@@ -94,7 +100,7 @@ export function decisionOf(choice: Choice, hasText: boolean): Decide {
     decision: 'plan',
     choice: choice.way,
     compact: choice.compact && choice.way !== 'clear-context',
-    allowed_prompts: grants(choice) ? choice.granted : [],
+    ...(grants(choice) && choice.rules.length > 0 ? { rules: choice.rules } : {}),
     comments: choice.comments,
     ...(feedback === '' ? {} : { feedback }),
     ...(choice.edited === null ? {} : { plan: choice.edited }),
@@ -112,6 +118,7 @@ export function submitWords(choice: Choice, hasText: boolean): string {
   const sent = [counted(count, 'comment'), counted(choice.pictures.length, 'picture')].filter((one) => one !== '');
   if (sent.length > 0) parts.push(`send ${sent.join(' and ')}`);
   if (choice.edited !== null) parts.push('with your edits');
+  if (grants(choice) && choice.rules.length > 0) parts.push(`allow ${counted(choice.rules.length, 'rule')}`);
   return parts.join(', ');
 }
 

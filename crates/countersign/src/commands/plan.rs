@@ -31,9 +31,12 @@ pub(crate) struct Arguments {
     /// Change the plan in your editor first
     #[arg(long)]
     edit: bool,
-    /// Grant a wish of the plan, by its number; can be given more than once
+    /// Allow the commands shown for a wish of the plan, by its number, in this session; can be given more than once
     #[arg(long, value_name = "N")]
     grant: Vec<usize>,
+    /// Allow what this rule means in this session, such as 'Bash(npm test)'; can be given more than once
+    #[arg(long, value_name = "RULE")]
+    rule: Vec<String>,
     /// Compact the conversation before going on
     #[arg(long)]
     compact: bool,
@@ -74,6 +77,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         keep_planning,
         edit,
         grant,
+        mut rule,
         compact,
         mode,
         versions: all_versions,
@@ -100,12 +104,14 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         if all_versions {
             return versions(&remote, &view).await;
         }
+        rule.extend(granted(&view, &grant)?);
         let feedback = keep_planning.map(ask::text).transpose()?;
         let decision = PlanDecision {
             choice: Way::Manual,
             mode,
             plan: None,
-            allowed_prompts: grant,
+            rules: rule,
+            allowed_prompts: Vec::new(),
             feedback,
             images: Vec::new(),
             comments: Vec::new(),
@@ -138,11 +144,72 @@ async fn decided(
             decision.feedback = ask::line("what shall be different> ")?;
         }
         Way::KeepPlanning => {}
-        _ if way.is_none() => {}
-        _ => decide::confirm(remote, &format!("{}?", said(decision.choice)), yes)?,
+        _ => {
+            if way.is_none() && decision.rules.is_empty() {
+                decision.rules = wished(view)?;
+            }
+            tell_rules(remote, &decision.rules)?;
+            if way.is_some() || !decision.rules.is_empty() {
+                decide::confirm(remote, &format!("{}?", said(decision.choice)), yes)?;
+            }
+        }
     }
     let said = said(decision.choice).to_lowercase();
     decide::send(remote, view, Decide::Plan(decision), &said).await
+}
+
+/// The rules that the wishes of these numbers were shown with.
+fn granted(view: &ApprovalView, numbers: &[usize]) -> Result<Vec<String>, Failure> {
+    let wishes = view.plan.as_ref().map_or(&[][..], |card| &card.wishes);
+    let mut rules: Vec<String> = Vec::new();
+    for number in numbers {
+        let wish = wishes.get(*number).ok_or_else(|| {
+            let count = wishes.len();
+            Failure::Misused(format!(
+                "the plan has no wish {number}: it has {count}, counted from 0"
+            ))
+        })?;
+        if wish.offers.is_empty() {
+            let prompt = text::one_row(&wish.prompt, 200);
+            return Err(Failure::Misused(format!(
+                "no command was found for \"{prompt}\", so there is nothing to grant: name one, such as --rule 'Bash(npm test)'"
+            )));
+        }
+        rules.extend(wish.offers.iter().map(|offer| offer.text.clone()));
+    }
+    Ok(rules)
+}
+
+/// Says what will run unasked, also where nobody is asked to confirm it.
+fn tell_rules(remote: &Remote, rules: &[String]) -> Result<(), Failure> {
+    if rules.is_empty() || remote.json {
+        return Ok(());
+    }
+    let mut lines = vec![Line::plain("In this session, these run without asking:")];
+    lines.extend(
+        rules
+            .iter()
+            .map(|rule| Line::of(text::one_row(rule, 300), Tone::Strong).after("  ", Tone::Plain)),
+    );
+    Ok(remote.paper.print(&lines)?)
+}
+
+/// Asks which of the plan's wishes are granted: numbers, or rules in the person's own words.
+fn wished(view: &ApprovalView) -> Result<Vec<String>, Failure> {
+    let has_wishes = view
+        .plan
+        .as_ref()
+        .is_some_and(|card| !card.wishes.is_empty());
+    if !has_wishes {
+        return Ok(Vec::new());
+    }
+    let line = ask::line("grant a number or a rule, Enter for none> ")?.unwrap_or_default();
+    let line = line.trim();
+    match (line.is_empty(), line.parse::<usize>()) {
+        (true, _) => Ok(Vec::new()),
+        (false, Ok(number)) => granted(view, &[number]),
+        (false, Err(_)) => Ok(vec![line.to_owned()]),
+    }
 }
 
 fn said(way: Way) -> &'static str {

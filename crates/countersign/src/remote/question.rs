@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use countersign_api::control::ApprovalView;
-use countersign_api::control::approval::{Asker, Kind, Life, Way};
+use countersign_api::control::approval::{Asker, Kind, Life, Way, Wish, WishOffer};
 use serde_json::Value;
 
 use super::names::short;
@@ -138,11 +138,33 @@ fn plan_lines(view: &ApprovalView, width: usize) -> Vec<Line> {
         let tool = text::one_row(&wish.tool, 40);
         let words = format!("wants {at}: {tool}: {}", text::one_row(&wish.prompt, 300));
         lines.push(Line::of(words, Tone::Dim).after(gutter::NOTICE, Tone::Dim));
+        lines.extend(wish_offers(wish, at));
+    }
+    if let Some(full) = card.context_percent {
+        let words = format!("the context is {full:.0} % full");
+        lines.push(Line::of(words, Tone::Dim).after(gutter::NOTICE, Tone::Dim));
     }
     if let Some(note) = &card.edit_note {
         lines.push(Line::of(note, Tone::Dim).after(gutter::NOTICE, Tone::Dim));
     }
     lines
+}
+
+/// The commands that a wish may stand for, or how to name one.
+fn wish_offers(wish: &Wish, at: usize) -> Vec<Line> {
+    if wish.offers.is_empty() {
+        let words = "no command was found for this: name one with --rule 'Bash(…)'";
+        return vec![Line::of(words, Tone::Dim).after("    ", Tone::Dim)];
+    }
+    let offer = |offer: &WishOffer| {
+        let rule = text::one_row(&offer.text, 200);
+        let words = format!(
+            "--grant {at} allows {rule}  ({})",
+            text::one_row(&offer.from, 100)
+        );
+        Line::of(words, Tone::Dim).after("    ", Tone::Dim)
+    };
+    wish.offers.iter().map(offer).collect()
 }
 
 /// How it stands, and what can be done.

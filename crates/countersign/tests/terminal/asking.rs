@@ -38,6 +38,17 @@ turn always
   follow
 ";
 
+const WISHES: &str = "\
+turn
+  tool EnterPlanMode {}
+  tool Write {\"file_path\":\"${plan_file}\",\"content\":\"# A plan\\n\\n1. Run `touch test-ran`\\n\"}
+  tool ExitPlanMode {\"allowedPrompts\":[{\"tool\":\"Bash\",\"prompt\":\"run the tests\"},{\"tool\":\"Bash\",\"prompt\":\"look around\"}]}
+  tool Bash {\"command\":\"touch test-ran\"}
+  stream \"Both done.\"
+turn always
+  follow
+";
+
 #[test]
 fn a_call_is_shown_and_runs_after_a_yes() {
     let stage = Stage::playing(TOUCHES);
@@ -246,6 +257,42 @@ fn a_plan_is_sent_back_and_then_approved() {
     assert_eq!(stage.run(&["plan", id(&second), "--manual"]).code, Some(3));
     stage.ok(&["plan", id(&second), "--manual", "--yes"]);
     stage.until_said(&session, "Agreed.");
+}
+
+#[test]
+fn what_a_wish_of_a_plan_would_allow_is_shown_and_then_runs_unasked() {
+    let stage = Stage::playing(WISHES);
+    let session = stage.start("plan it");
+    let first = stage.question();
+    if first["kind"] == "tool" {
+        stage.ok(&["approve", "-y", id(&first)]);
+    }
+    let plan = until("the plan", || {
+        let open = stage.json(&["inbox"]);
+        match open[0]["kind"].as_str() {
+            Some("plan") => Ok(open[0].clone()),
+            _ => Err(format!("{open:#}")),
+        }
+    });
+    let shown = stage.ok(&["show", id(&plan)]);
+    assert!(
+        shown.contains("--grant 0 allows Bash(touch test-ran)"),
+        "{shown}"
+    );
+    assert!(shown.contains("--rule 'Bash(…)'"), "{shown}");
+    let nothing = stage.run(&["plan", id(&plan), "--manual", "--grant", "1", "-y"]);
+    assert_eq!(nothing.code, Some(2), "{nothing:?}");
+    assert!(nothing.err.contains("no command was found"), "{nothing:?}");
+    let prose = stage.run(&["plan", id(&plan), "--manual", "--rule", "run tests (", "-y"]);
+    assert_eq!(prose.code, Some(1), "{prose:?}");
+    let out = stage.ok(&["plan", id(&plan), "--manual", "--grant", "0", "-y"]);
+    assert!(
+        out.contains("these run without asking") && out.contains("Bash(touch test-ran)"),
+        "{out}"
+    );
+    // Asked, it would wait for ever.
+    stage.until_said(&session, "Both done.");
+    assert!(stage.project().join("test-ran").exists());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::ids::{ApprovalId, Digest, SessionId};
 use super::session::Mode;
-pub use crate::plan::{Card, WayOffer, Wish};
+pub use crate::plan::{Card, WayOffer, Wish, WishOffer};
 
 /// What kind of question it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -373,7 +373,11 @@ pub struct PlanDecision {
     /// The plan as the person changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
-    /// Which of the plan's wishes for permission are granted, by their place.
+    /// Rules that allow calls in this session from now on, and in the fresh conversation that goes on with the plan: what a
+    /// person made of the plan's wishes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
+    /// No longer taken: a wish is prose, and its place alone says nothing about what would run. Name `rules`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed_prompts: Vec<usize>,
     /// What the person says.
@@ -401,7 +405,9 @@ impl PlanDecision {
             Way::Manual if self.plan.is_some() => {
                 Some("puts another plan in the place of the agent's")
             }
-            Way::Manual | Way::KeepPlanning if !self.allowed_prompts.is_empty() => {
+            Way::Manual | Way::KeepPlanning
+                if !self.rules.is_empty() || !self.allowed_prompts.is_empty() =>
+            {
                 Some("allows calls in advance")
             }
             Way::Manual | Way::KeepPlanning if self.compact => {
@@ -463,6 +469,7 @@ mod tests {
             r#"{"decision":"plan","choice":"keep-planning","compact":true,"feedback":"shorter"}"#,
             r#"{"decision":"plan","choice":"manual","plan":"1. More"}"#,
             r#"{"decision":"plan","choice":"manual","allowed_prompts":[0]}"#,
+            r#"{"decision":"plan","choice":"manual","rules":["Bash(npm test)"]}"#,
             r#"{"decision":"plan","choice":"manual","mode":{"mode":"edits"}}"#,
         ] {
             let decide: Decide = serde_json::from_str(text).unwrap();

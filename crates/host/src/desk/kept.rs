@@ -9,6 +9,7 @@ use countersign_policy::{Disk as _, Effect, Origin, RealDisk, Rule, Scope};
 use jiff::Timestamp;
 
 use super::error::DeskError;
+use crate::approval::NewRule;
 use crate::control::approval::{self, Remember};
 
 /// A rule as it is kept.
@@ -69,6 +70,29 @@ impl KeptRule {
             Ok(kept)
         };
         remember.rules.iter().map(read).collect()
+    }
+
+    /// The rules that a decision makes, each with where it holds, for a session that works in `repository`.
+    ///
+    /// # Errors
+    /// As [`Self::remember`].
+    pub(crate) fn of_decision(
+        rules: &[NewRule],
+        repository: &Path,
+        now: u64,
+    ) -> Result<Vec<(Self, approval::Scope)>, DeskError> {
+        let mut kept = Vec::new();
+        for rule in rules {
+            let remember = Remember {
+                rules: vec![rule.text.clone()],
+                scope: rule.scope,
+                expires: rule.expires,
+                also_cli: false,
+            };
+            let read = Self::remember(&remember, repository, now)?;
+            kept.extend(read.into_iter().map(|kept| (kept, rule.scope)));
+        }
+        Ok(kept)
     }
 
     /// The rule for a session in `cwd`, which may be a copy of another folder.

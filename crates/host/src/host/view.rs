@@ -103,5 +103,9 @@ fn card(
     };
     let version = session.version.as_ref().and_then(|it| it.parse().ok());
     let context = Context::percent_in(&session.core).map(f64::from);
-    Ok(Some(crate::plan::card(&asked, version, agent, context)))
+    let mut card = crate::plan::card(&asked, version, agent, context);
+    for wish in &mut card.wishes {
+        wish.offers = crate::plan::offers(wish, card.text.as_deref(), &session.cwd);
+    }
+    Ok(Some(card))
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::Actor;
 use super::cycle::call_of;
 use crate::approval::{self, After, Agent, Answer, Consequence, Event, Known};
-use crate::control::approval::{Decided, Effect, Life, Remember, Scope};
+use crate::control::approval::{Decided, Effect, Kind, Life, Scope};
 use crate::control::{
     ApprovalId, Cmd, Command, ControlError, Decide, Did, Digest, Mode, Receipt, Result, SessionId,
     now,
@@ -112,7 +112,11 @@ impl Actor {
         }
         let consequence = approval::decide(&asked, decide, &known)?;
         let mode = self.cli_mode();
-        let kept = check(self.desk.as_mut(), &consequence, &line, mode.as_deref(), at)?;
+        let kept = match row.kind {
+            // They are for calls to come, not for this one.
+            Kind::Plan => KeptRule::of_decision(&consequence.rules, &self.row.cwd, at)?,
+            _ => check(self.desk.as_mut(), &consequence, &line, mode.as_deref(), at)?,
+        };
         let decided = Decided {
             effect: consequence.effect,
             by: cmd.principal.clone(),
@@ -369,18 +373,7 @@ fn check(
     // No agent would start with one of ours among its folders.
     desk.grounds()
         .must_be_open(consequence.add_dirs.iter().map(Path::new))?;
-    let repository = desk.grounds().repository();
-    let mut kept = Vec::new();
-    for rule in &consequence.rules {
-        let remember = Remember {
-            rules: vec![rule.text.clone()],
-            scope: rule.scope,
-            expires: rule.expires,
-            also_cli: false,
-        };
-        let read = KeptRule::remember(&remember, &repository, at)?;
-        kept.extend(read.into_iter().map(|kept| (kept, rule.scope)));
-    }
+    let kept = KeptRule::of_decision(&consequence.rules, &desk.grounds().repository(), at)?;
     let rules: Vec<KeptRule> = kept.iter().map(|(rule, _)| rule.clone()).collect();
     if let (Some(call), false) = (&call, rules.is_empty())
         && !desk.would_allow(&rules, call, cli_mode, at)?
@@ -424,6 +417,8 @@ pub(super) fn store_after(
             if sessions::find(it, *fresh)?.is_none() {
                 let row = super::begin::cleared(of_session, *fresh, *mode, at);
                 sessions::insert(it, &row)?;
+                // It goes on with the same work: what was allowed for that holds.
+                rules::inherit(it, session, *fresh)?;
                 queue::push(it, *fresh, prompt, at, by)?;
             }
         }

@@ -189,7 +189,7 @@ fn without_agent(decided: &Decided) -> Result<Option<Decide>> {
     let mut decide = serde_json::from_value(decided.decision.clone())
         .map_err(|error| ControlError::invalid(error.to_string()))?;
     if let Decide::Plan(plan) = &mut decide {
-        // They were rules for that agent alone; the next one asks.
+        // An earlier version stored them with the decision: they were rules of that agent alone.
         plan.allowed_prompts.clear();
     }
     Ok(Some(decide))

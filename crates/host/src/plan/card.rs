@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::way;
+use super::wish::Wish;
 use crate::approval::{Agent, Asked};
 use crate::control::approval::Way;
 
@@ -16,7 +17,7 @@ use crate::control::approval::Way;
 pub struct Card {
     /// The text. None: nobody knows it.
     pub text: Option<String>,
-    /// What the plan wants permission for. Prose; granted by its place.
+    /// What the plan wants permission for. Prose, with the rules that it may stand for; a decision names the rules.
     pub wishes: Vec<Wish>,
     /// The ways on, in the order they are shown.
     pub ways: Vec<WayOffer>,
@@ -26,15 +27,6 @@ pub struct Card {
     pub restarts: bool,
     /// What becomes of a plan that the person changes and approves, where it is not simply taken.
     pub edit_note: Option<String>,
-}
-
-/// A wish of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Wish {
-    /// For which tool.
-    pub tool: String,
-    /// What for, in prose.
-    pub prompt: String,
 }
 
 /// A way on.
@@ -56,18 +48,13 @@ pub fn card(
     context_percent: Option<f64>,
 ) -> Card {
     let text = asked.plan_text();
-    let wishes = match agent {
-        Agent::Waits => way::wishes(asked),
-        // There is nobody to grant them to.
-        Agent::Gone => Vec::new(),
-    };
     let edit_note = (agent == Agent::Waits && !way::writes_plans(version)).then(|| {
         "This version of the CLI does not take a changed plan with the approval: the agent is asked to present it again."
             .to_owned()
     });
     Card {
         text: text.map(str::to_owned),
-        wishes,
+        wishes: way::wishes(asked),
         ways: ways(text.is_some(), context_percent),
         context_percent,
         restarts: agent == Agent::Gone,

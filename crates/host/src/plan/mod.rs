@@ -9,8 +9,11 @@ mod feedback;
 mod tracker;
 mod versions;
 mod way;
+mod wish;
 
-pub use card::{Card, WayOffer, Wish, card};
+pub use card::{Card, WayOffer, card};
 pub use tracker::{CaptureError, Tracker};
 pub use versions::{compare, next_version};
 pub(crate) use way::decide;
+pub(crate) use wish::offers;
+pub use wish::{Wish, WishOffer};

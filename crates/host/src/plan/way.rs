@@ -2,7 +2,7 @@
 //!
 //! Owns the four ways on, for an agent that waits and for one that has gone. Invariants: the CLI leaves plan mode for its
 //! default mode only, so that every call is still seen (accepting edits is ours); a plan that was changed reaches the
-//! agent on every version; what cannot be granted by a way is refused, not lost.
+//! agent on every version; what a plan wishes for is granted by rules of ours that a person named, and never by its prose.
 //!
 //! *Compact first* works the same on every version: in the middle of a turn `/compact` would be read as words, so the turn
 //! is ended by a denial, `/compact` goes when the agent is idle, and then a message that carries the plan, since a summary
@@ -10,20 +10,18 @@
 
 use countersign_client::Update;
 use countersign_client::options::Version;
-use countersign_wire::Extra;
 use countersign_wire::Json;
-use countersign_wire::permission::{
-    PermissionRule, PermissionUpdate, RuleBehavior, RuleDestination, RulesUpdate,
-};
 use countersign_wire::tools::ExitPlanModeInput;
 use countersign_wire::vocab::PermissionMode;
 use serde_json::Value;
 
-use super::card::Wish;
 use super::feedback;
+use super::wish::Wish;
 use crate::approval::deny;
-use crate::approval::{After, Agent, Answer, Asked, Consequence, Known, message_id, session_id};
-use crate::control::approval::{Effect, PlanDecision, Way};
+use crate::approval::{
+    After, Agent, Answer, Asked, Consequence, Known, NewRule, message_id, session_id,
+};
+use crate::control::approval::{Effect, PlanDecision, Scope, Way};
 use crate::control::{ControlError, Decide, Message, Mode};
 
 /// The first version that writes an approved plan which was changed to the plan file.
@@ -32,6 +30,9 @@ const FIRST_TO_WRITE_PLANS: Version = Version::new(2, 1, 325);
 /// The first version of which it was measured that a message which joins a running turn keeps its images. 2.0.75 tells
 /// the model the text alone.
 const FIRST_TO_KEEP_IMAGES: Version = Version::new(2, 1, 62);
+
+/// Maximum number of rules that go along with a decision.
+const MOST_RULES: usize = 32;
 
 /// The command that compacts a conversation.
 const COMPACT: &str = "/compact";
@@ -53,6 +54,7 @@ pub(super) fn wishes(asked: &Asked) -> Vec<Wish> {
         .map(|wish| Wish {
             tool: wish.tool,
             prompt: wish.prompt,
+            offers: Vec::new(),
         })
         .collect()
 }
@@ -87,6 +89,7 @@ fn choice(way: Way) -> PlanDecision {
         choice: way,
         mode: None,
         plan: None,
+        rules: Vec::new(),
         allowed_prompts: Vec::new(),
         feedback: None,
         images: Vec::new(),
@@ -173,6 +176,12 @@ impl<'a> Review<'a> {
                 "only a fresh conversation takes a `mode`: the other ways say it themselves",
             ));
         }
+        if !choice.allowed_prompts.is_empty() {
+            return Err(ControlError::invalid(
+                "a wish of a plan is prose and allows nothing: name in `rules` what it shall allow, such as one of the \
+                 wish's `offers`",
+            ));
+        }
         Ok(Self {
             said: feedback::said(choice, shown)?,
             text: edited.or(shown),
@@ -196,7 +205,40 @@ impl<'a> Review<'a> {
             Way::KeepPlanning => self.keep_planning()?,
         };
         come.edited_plan = self.edited.map(str::to_owned);
+        self.grant(&mut come)?;
         Ok(come)
+    }
+
+    /// The rules that go along hold once the plan is approved, whichever conversation carries it out.
+    fn grant(&self, come: &mut Consequence) -> Result<(), ControlError> {
+        let rules = &self.choice.rules;
+        if rules.is_empty() {
+            return Ok(());
+        }
+        if self.choice.choice == Way::KeepPlanning {
+            return Err(ControlError::invalid(
+                "nothing is granted while the plan is not approved: leave out `rules`",
+            ));
+        }
+        if rules.len() > MOST_RULES {
+            return Err(ControlError::invalid(format!(
+                "at most {MOST_RULES} rules go along with a plan"
+            )));
+        }
+        if come.effect == Effect::Deny {
+            come.notes.push(
+                "The rules that were chosen are not made yet: choose them again when the changed plan is presented."
+                    .to_owned(),
+            );
+            return Ok(());
+        }
+        let rule = |text: &String| NewRule {
+            text: text.trim().to_owned(),
+            scope: Scope::Session,
+            expires: None,
+        };
+        come.rules = rules.iter().map(rule).collect();
+        Ok(())
     }
 
     /// A fresh conversation with the plan. The wire says no, and the turn ends.
@@ -211,7 +253,6 @@ impl<'a> Review<'a> {
                 "a fresh conversation has nothing to compact: leave out `compact`",
             ));
         }
-        self.no_wishes()?;
         let mode = self.choice.mode.unwrap_or(Mode::Edits);
         if matches!(mode, Mode::Plan | Mode::HandsOff { .. }) {
             return Err(ControlError::invalid(
@@ -235,30 +276,18 @@ impl<'a> Review<'a> {
         }
         match self.edited {
             Some(edited) if !writes_plans(self.known.version) => Ok(self.present_again(edited)),
-            edited => self.approve_on_the_wire(mode, edited),
+            edited => Ok(self.approve_on_the_wire(mode, edited)),
         }
     }
 
-    fn approve_on_the_wire(
-        &self,
-        mode: Mode,
-        edited: Option<&str>,
-    ) -> Result<Consequence, ControlError> {
+    fn approve_on_the_wire(&self, mode: Mode, edited: Option<&str>) -> Consequence {
         let input = edited.map(|edited| {
             let mut input = self.asked.input.as_object().cloned().unwrap_or_default();
             input.insert("plan".to_owned(), Value::from(edited));
             Value::Object(input)
         });
-        let mut updates = vec![Update::mode(PermissionMode::Default).into()];
-        updates.extend(self.granted()?);
-        let has_wishes = updates.len() > 1;
+        let updates = vec![Update::mode(PermissionMode::Default).into()];
         let mut come = Consequence::of(Answer::Allow { input, updates }, "The plan is approved.");
-        if has_wishes {
-            come.notes.push(
-                "What the plan wished for is prose. The CLI gets it as rules of its own; calls are still decided one by one here."
-                    .to_owned(),
-            );
-        }
         come.mode = Some(mode);
         if self.said.is_some() || !self.choice.images.is_empty() {
             let text = self
@@ -268,12 +297,11 @@ impl<'a> Review<'a> {
             let messages = vec![self.message(0, text.to_owned())];
             come.after = After::Then { messages };
         }
-        Ok(come)
+        come
     }
 
     /// The agent has gone, or the context is to be compacted first: the approval is a message that carries the plan.
     fn approve_by_message(&self, mode: Mode) -> Result<Consequence, ControlError> {
-        self.no_wishes()?;
         let told = match self.text {
             Some(text) => format!("The plan is approved. Carry it out:\n\n{text}"),
             None => "Leaving plan mode is approved. Go on.".to_owned(),
@@ -295,17 +323,10 @@ impl<'a> Review<'a> {
         let message = self.with_said(format!(
             "The person changed the plan. Present this one instead:\n\n{edited}"
         ));
-        let mut come = self.deny_and_go_on(message);
-        if !self.choice.allowed_prompts.is_empty() {
-            come.notes.push(
-                "What the plan wished for is granted when the changed plan is approved.".to_owned(),
-            );
-        }
-        come
+        self.deny_and_go_on(message)
     }
 
     fn keep_planning(&self) -> Result<Consequence, ControlError> {
-        self.no_wishes()?;
         let changed = self
             .edited
             .map(|edited| format!("The plan as the person changed it:\n\n{edited}"));
@@ -400,46 +421,5 @@ impl<'a> Review<'a> {
             Some(said) => format!("{text}\n\nThe person adds:\n\n{said}"),
             None => text,
         }
-    }
-
-    /// Wishes are granted together with an allow, or not at all.
-    fn no_wishes(&self) -> Result<(), ControlError> {
-        match self.choice.allowed_prompts.is_empty() {
-            true => Ok(()),
-            false => Err(ControlError::invalid(
-                "what the plan wishes for can only be granted where the conversation goes on as it is: \
-                 leave out `allowed_prompts`",
-            )),
-        }
-    }
-
-    /// The wishes that were ticked, as rules of the CLI.
-    fn granted(&self) -> Result<Option<PermissionUpdate>, ControlError> {
-        let wishes = wishes(self.asked);
-        let mut places = self.choice.allowed_prompts.clone();
-        places.sort_unstable();
-        places.dedup();
-        let mut rules = Vec::new();
-        for place in places {
-            let wish = wishes.get(place).ok_or_else(|| {
-                ControlError::invalid(format!(
-                    "the plan has no wish number {place}: it has {}, counted from 0",
-                    wishes.len()
-                ))
-            })?;
-            rules.push(PermissionRule {
-                tool_name: wish.tool.clone(),
-                rule_content: Some(format!("prompt: {}", wish.prompt.trim())),
-                extra: Extra::default(),
-            });
-        }
-        Ok((!rules.is_empty()).then(|| {
-            PermissionUpdate::AddRules(RulesUpdate {
-                rules,
-                behavior: RuleBehavior::Allow,
-                destination: RuleDestination::Session,
-                extra: Extra::default(),
-            })
-        }))
     }
 }

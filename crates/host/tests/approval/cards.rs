@@ -4,7 +4,7 @@ use countersign_client::options::Version;
 use countersign_host::approval::{
     After, Agent, Answer, Asked, Consequence, Known, decide, message_id, session_id,
 };
-use countersign_host::control::approval::{PlanDecision, Way};
+use countersign_host::control::approval::{PlanDecision, Scope, Way};
 use countersign_host::control::{ApprovalId, Decide, Mode, SessionId};
 use countersign_host::plan::card;
 use serde_json::{Value, json};
@@ -103,36 +103,58 @@ fn the_card_says_beforehand_what_the_person_must_know() {
     assert!(old.edit_note.is_some());
     let gone = card(&asked, Some(NEW), Agent::Gone, None);
     assert!(gone.restarts);
-    assert_eq!(gone.wishes, [], "there is nobody to grant them to");
+    assert_eq!(gone.wishes.len(), 1, "a rule of ours needs no agent");
 }
 
 #[test]
-fn wishes_go_back_only_as_rules_of_the_cli_and_only_if_they_are_ticked() {
+fn a_wish_is_granted_by_rules_of_ours_for_the_session_whichever_way_goes_on() {
     let asked = tool(
         "ExitPlanMode",
-        json!({"plan": TEXT, "allowedPrompts": [
-            {"tool": "Bash", "prompt": " run tests "}, {"tool": "Bash", "prompt": "install"}]}),
+        json!({"plan": TEXT, "allowedPrompts": [{"tool": "Bash", "prompt": " run tests "}]}),
     );
-    let grant = |places: &[usize], way, compact| {
+    let grant = |rules: &[&str], way, compact| {
         let choice = PlanDecision {
-            allowed_prompts: places.to_vec(),
+            rules: rules.iter().copied().map(str::to_owned).collect(),
             compact,
-            ..choose(way)
+            ..said(way, "so")
         };
         decide(&asked, &Decide::Plan(choice), &known(NEW))
     };
     let none = grant(&[], Way::Manual, false).unwrap();
-    assert_eq!(wire(&none)["updates"].as_array().unwrap().len(), 1);
-    let one = grant(&[0, 0], Way::Manual, false).unwrap();
-    let expected = json!({"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "prompt: run tests"}],
-        "behavior": "allow", "destination": "session"});
-    assert_eq!(wire(&one)["updates"][1], expected);
-    assert_eq!(one.rules, [], "prose is no rule of ours");
-    assert_eq!(one.notes.len(), 1);
-    assert!(invalid(grant(&[2], Way::Manual, false)).contains("no wish"));
-    for (way, compact) in [(Way::ClearContext, false), (Way::Manual, true)] {
-        assert!(invalid(grant(&[0], way, compact)).contains("allowed_prompts"));
+    assert_eq!(
+        (
+            wire(&none)["updates"].as_array().unwrap().len(),
+            none.rules.len()
+        ),
+        (1, 0)
+    );
+    for (way, compact) in [
+        (Way::Manual, false),
+        (Way::Manual, true),
+        (Way::AcceptEdits, false),
+        (Way::ClearContext, false),
+    ] {
+        let come = grant(&[" Bash(npm test) "], way, compact).unwrap();
+        let rules = come
+            .rules
+            .iter()
+            .map(|rule| (rule.text.as_str(), rule.scope));
+        assert_eq!(
+            rules.collect::<Vec<_>>(),
+            [("Bash(npm test)", Scope::Session)]
+        );
+        assert!(
+            !format!("{:?}", come.answer).contains("AddRules"),
+            "{come:?}"
+        );
     }
+    assert!(invalid(grant(&["Bash(ls)"], Way::KeepPlanning, false)).contains("not approved"));
+    let prose = PlanDecision {
+        allowed_prompts: vec![0],
+        ..choose(Way::Manual)
+    };
+    let prose = decide(&asked, &Decide::Plan(prose), &known(NEW));
+    assert!(invalid(prose).contains("name in `rules`"));
 }
 
 #[test]

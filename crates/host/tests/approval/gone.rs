@@ -130,14 +130,11 @@ fn leaving_plan_mode_without_a_plan_is_told_as_that() {
 }
 
 #[test]
-fn wishes_cannot_be_granted_to_nobody() {
-    let asked = tool(
-        "ExitPlanMode",
-        json!({"plan": TEXT, "allowedPrompts": [{"tool": "Bash", "prompt": "x"}]}),
-    );
+fn a_granted_rule_needs_no_agent() {
     let choice = PlanDecision {
-        allowed_prompts: vec![0],
+        rules: vec!["Bash(npm test)".to_owned()],
         ..choose(Way::Manual)
     };
-    invalid(decide(&asked, &Decide::Plan(choice), &gone(NEW)));
+    let come = decide(&plan(TEXT), &Decide::Plan(choice), &gone(NEW)).unwrap();
+    assert_eq!(come.rules[0].text, "Bash(npm test)");
 }

@@ -87,6 +87,7 @@ pub(crate) fn choose(way: Way) -> PlanDecision {
         choice: way,
         mode: None,
         plan: None,
+        rules: Vec::new(),
         allowed_prompts: Vec::new(),
         feedback: None,
         images: Vec::new(),

@@ -89,6 +89,7 @@ fn decision(choice: Way) -> PlanDecision {
         choice,
         mode: None,
         plan: None,
+        rules: Vec::new(),
         allowed_prompts: Vec::new(),
         feedback: None,
         images: Vec::new(),

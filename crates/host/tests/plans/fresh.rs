@@ -2,8 +2,10 @@
 //!
 //! Owns both sides of it: what the new conversation knows and which mode it is in, and that nobody goes on in the old one.
 
-use countersign_host::control::approval::{Effect, PlanDecision, Way};
-use countersign_host::control::{ApprovalView, Decide, Did, Mode, SessionId, SessionView};
+use countersign_host::control::approval::{Effect, PlanDecision, Scope, Way};
+use countersign_host::control::{
+    ApprovalView, Command, Decide, Did, Keep, Mode, NewRule, RuleEffect, SessionId, SessionView,
+};
 
 use crate::script::Script;
 use crate::stage::{Cli, Stage, way};
@@ -12,12 +14,18 @@ const PLAN: &str = "# Plan\n\n1. Write note.txt\n";
 
 pub(crate) async fn a_fresh_conversation_begins_with_the_plan_alone(cli: Cli) {
     let script = Script::default().plan(PLAN).within("Carry out this plan");
-    let script = script.write("note.txt").say("Done.");
-    let stage = Stage::new(cli, &script).await;
+    let script = script
+        .write("note.txt")
+        .bash("touch before")
+        .bash("touch granted");
+    let stage = Stage::new(cli, &script.say("Done.")).await;
     let old = stage.planning("A long talk about gardens").await;
     let plan = stage.presented(old, PLAN).await;
     is_refused(&stage, &plan).await;
+    // Made beforehand, for that session alone.
+    stage.execute(session_rule(old, "Bash(touch before)")).await;
     let decision = PlanDecision {
+        rules: vec!["Bash(touch granted)".to_owned()],
         mode: Some(Mode::Ask),
         feedback: Some("Mind the roses.".to_owned()),
         ..way(Way::ClearContext)
@@ -38,6 +46,19 @@ pub(crate) async fn a_fresh_conversation_begins_with_the_plan_alone(cli: Cli) {
     );
     let ended = ends(&stage, &plan).await;
     assert_ne!(ended.conversation, fresh.conversation);
+}
+
+fn session_rule(session: SessionId, rule: &str) -> Command {
+    let rule = NewRule {
+        scope: Scope::Session,
+        session: Some(session),
+        repository: None,
+        effect: RuleEffect::Allow,
+        rule: rule.to_owned(),
+        expires: None,
+        note: None,
+    };
+    Command::Keep(Keep::AddRule { rule })
 }
 
 /// What makes no sense for a fresh conversation.
@@ -76,6 +97,17 @@ async fn begins(stage: &Stage, new: SessionId) -> SessionView {
     let fresh = stage.rests(new, 1).await;
     assert_eq!((fresh.mode, fresh.generation), (Mode::Ask, 1));
     assert!(stage.file("note.txt").exists());
+    let story = || stage.story(new);
+    assert!(
+        stage.file("before").exists(),
+        "the session's rules follow: {}",
+        story()
+    );
+    assert!(
+        stage.file("granted").exists(),
+        "what was granted follows: {}",
+        story()
+    );
     fresh
 }
 

@@ -103,14 +103,14 @@ pub(crate) async fn a_plan_of_a_session_in_the_trash_wakes_nobody(cli: Cli) {
 pub(crate) async fn a_decision_that_never_reached_its_agent_is_told_whole_to_the_next(cli: Cli) {
     let text = "# Plan\n\n1. Dig\n";
     let script = Script::default().plan_with_wishes(text, &["run the tests"]);
-    let script = script.write("note.txt").say("Done.");
+    let script = script.write("note.txt").bash("touch watered").say("Done.");
     let stage = Stage::new(cli, &script).await;
     let id = stage.planning("Plan the garden").await;
     let plan = stage.presented(id, text).await;
     let deaf = stage.deafen(&plan).await;
     let decision = PlanDecision {
         feedback: Some("Water it, too.".to_owned()),
-        allowed_prompts: vec![0],
+        rules: vec!["Bash(touch watered)".to_owned()],
         ..way(Way::AcceptEdits)
     };
     stage.go(&plan, decision).await;
@@ -135,6 +135,11 @@ pub(crate) async fn a_decision_that_never_reached_its_agent_is_told_whole_to_the
         stage.messages(id)
     );
     assert!(stage.file("note.txt").exists());
+    assert!(
+        stage.file("watered").exists(),
+        "what was granted holds for the next agent: {}",
+        stage.story(id)
+    );
 }
 
 fn last_of(stage: &Stage, id: SessionId) -> (u32, String) {

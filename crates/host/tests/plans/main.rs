@@ -48,7 +48,7 @@ macro_rules! on_each_cli {
 
 on_each_cli! {
     review: a_plan_goes_back_and_forth_until_it_is_approved,
-        a_changed_plan_and_its_wishes_reach_the_agent,
+        a_changed_plan_reaches_the_agent_and_granted_wishes_run_unasked,
         without_a_text_there_are_two_ways;
     fresh: a_fresh_conversation_begins_with_the_plan_alone;
     compact: the_context_is_compacted_before_it_goes_on;

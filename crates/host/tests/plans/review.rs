@@ -130,20 +130,23 @@ fn has_image(content: &Value) -> bool {
     blocks.clone().any(|block| block["type"] == "image")
 }
 
-pub(crate) async fn a_changed_plan_and_its_wishes_reach_the_agent(cli: Cli) {
-    let (plan, changed) = ("# Plan\n\n1. Dig\n", "# Plan\n\n1. Fill\n");
+pub(crate) async fn a_changed_plan_reaches_the_agent_and_granted_wishes_run_unasked(cli: Cli) {
+    let plan = "# Plan\n\n1. Dig\n2. Run `touch test-ran`\n";
+    let changed = "# Plan\n\n1. Fill\n2. Run `touch test-ran`\n";
     let wishes = ["run the tests", "look at the log"];
     let mut script = Script::default().plan_with_wishes(plan, &wishes);
     if !cli.takes_changed_plans() {
         script = script.plan_with_wishes(changed, &wishes);
     }
-    let script = script.write("note.txt").say("Done.").say("Still here.");
+    let script = script.write("note.txt").bash("touch test-ran");
+    let script = script.say("Done.").say("Still here.");
     let stage = Stage::new(cli, &script).await;
     let id = stage.planning("Plan the garden").await;
     let mut asked = stage.presented(id, plan).await;
     is_shown_whole(&stage, &asked).await;
+    let offers = &asked.plan.as_ref().unwrap().wishes[0].offers;
     let ticked = PlanDecision {
-        allowed_prompts: vec![1],
+        rules: offers.iter().map(|offer| offer.text.clone()).collect(),
         ..way(Way::Manual)
     };
     let decision = PlanDecision {
@@ -167,19 +170,27 @@ pub(crate) async fn a_changed_plan_and_its_wishes_reach_the_agent(cli: Cli) {
     let view = stage.rests(id, 1).await;
     assert_eq!(view.mode, Mode::Ask);
     assert!(stage.file("note.txt").exists());
+    // Not asked: the next question would have kept it from resting.
+    assert!(stage.file("test-ran").exists(), "{}", stage.story(id));
     assert_eq!(stage.mode_of_next_turn(id).await, "default");
     let versions = stage.versions(id).await;
     let by = versions.iter().map(|it| (it.by.as_str(), it.text.as_str()));
     let by: Vec<_> = by.take(2).collect();
     assert_eq!(by, [("agent", plan), ("the suite", changed)]);
-    assert_eq!(versions[1].changes, " # Plan\n \n-1. Dig\n+1. Fill\n");
+    let changes = " # Plan\n \n-1. Dig\n+1. Fill\n 2. Run `touch test-ran`\n";
+    assert_eq!(versions[1].changes, changes);
 }
 
-/// The card has the text, both wishes, all ways, and says what becomes of a changed plan.
+/// The card has the text, both wishes with what they may stand for, all ways, and says what becomes of a changed plan.
 async fn is_shown_whole(stage: &Stage, asked: &ApprovalView) {
     let card = asked.plan.as_ref().unwrap();
     assert_eq!(card.text.as_deref(), asked.input["plan"].as_str());
-    assert_eq!(card.wishes.len(), 2);
+    let offered_for = |at: usize| -> Vec<&str> {
+        let offers = card.wishes[at].offers.iter();
+        offers.map(|offer| offer.text.as_str()).collect()
+    };
+    assert_eq!(offered_for(0), ["Bash(touch test-ran)"]);
+    assert_eq!(offered_for(1), [""; 0], "no command fits: {card:?}");
     assert_eq!(card.edit_note.is_none(), stage.cli.takes_changed_plans());
     let all = [
         Way::ClearContext,
@@ -188,24 +199,26 @@ async fn is_shown_whole(stage: &Stage, asked: &ApprovalView) {
         Way::KeepPlanning,
     ];
     assert_eq!(offered(card), all);
-    let beyond = PlanDecision {
-        allowed_prompts: vec![2],
+    let prose = PlanDecision {
+        allowed_prompts: vec![0],
         ..way(Way::Manual)
     };
-    let why = stage.refused(asked, beyond).await;
-    assert!(why.contains("no wish number 2"), "{why}");
+    let why = stage.refused(asked, prose).await;
+    assert!(why.contains("name in `rules`"), "{why}");
+    let early = PlanDecision {
+        rules: vec!["Bash(ls)".to_owned()],
+        ..not_yet("Later.")
+    };
+    let why = stage.refused(asked, early).await;
+    assert!(why.contains("not approved"), "{why}");
 }
 
-/// The answer brings the plan and the one wish that was ticked, and the plan file holds what was approved.
+/// The answer brings the plan and no rule of the CLI, and the plan file holds what was approved.
 fn is_granted(stage: &Stage, asked: &ApprovalView, plan: &str) {
     let answer = stage.answer(asked);
     assert_eq!(answer["updatedInput"]["plan"], plan, "{answer}");
-    let rule = json!({"toolName": "Bash", "ruleContent": "prompt: look at the log"});
     let mode = json!({"type": "setMode", "mode": "default", "destination": "session"});
-    let wish = json!({
-        "type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session",
-    });
-    assert_eq!(answer["updatedPermissions"], json!([mode, wish]));
+    assert_eq!(answer["updatedPermissions"], json!([mode]));
     let files = stage.plan_files();
     assert_eq!(files.len(), 1, "{files:?}");
     assert_eq!(std::fs::read_to_string(&files[0]).unwrap(), plan);

@@ -424,6 +424,7 @@ pub(crate) fn way(choice: Way) -> PlanDecision {
         choice,
         mode: None,
         plan: None,
+        rules: Vec::new(),
         allowed_prompts: Vec::new(),
         feedback: None,
         images: Vec::new(),

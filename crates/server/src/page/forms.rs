@@ -213,6 +213,7 @@ fn decision(fields: &Fields, asked: &ApprovalView) -> Result<Decide, Refusal> {
                 choice: serde_json::from_value(choice).map_err(invalid)?,
                 mode: None,
                 plan: None,
+                rules: Vec::new(),
                 allowed_prompts: Vec::new(),
                 feedback: fields.get("feedback").map(str::to_owned),
                 images: Vec::new(),

@@ -79,6 +79,7 @@ async fn an_answer_token_takes_a_plan_as_it_is_or_sends_it_back() {
         json!({"decision": "plan", "choice": "accept-edits"}),
         json!({"decision": "plan", "choice": "manual", "plan": "1. Something else"}),
         json!({"decision": "plan", "choice": "manual", "allowed_prompts": [0]}),
+        json!({"decision": "plan", "choice": "manual", "rules": ["Bash(ls)"]}),
     ];
     refused(&served, &phone, &asked, &wide).await;
     let path = format!("/approvals/{}/decision", asked.id);
