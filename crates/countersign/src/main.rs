@@ -83,6 +83,18 @@ enum Command {
     /// Begin another session from a session's conversation
     #[cfg(unix)]
     Fork(commands::fork::Arguments),
+    /// Put files back to how they were before a message, or list the messages
+    #[cfg(unix)]
+    Rewind(commands::rewind::Arguments),
+    /// Make a session of a conversation that was begun in a terminal, or list those
+    #[cfg(unix)]
+    Import(commands::import::Arguments),
+    /// Show the MCP servers of a session's agent; connect one again, switch it on or off
+    #[cfg(unix)]
+    Mcp(commands::mcp::Arguments),
+    /// Show how much disk sessions take
+    #[cfg(unix)]
+    Disk(commands::disk::Arguments),
     /// Choose what a session's agent may do unasked
     #[cfg(unix)]
     Mode(commands::mode::Arguments),
@@ -191,6 +203,14 @@ fn main() -> ExitCode {
         Some(Command::Fork(arguments)) => commands::fork::run(arguments),
         #[cfg(unix)]
         Some(Command::Mode(arguments)) => commands::mode::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Rewind(arguments)) => commands::rewind::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Import(arguments)) => commands::import::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Mcp(arguments)) => commands::mcp::run(arguments),
+        #[cfg(unix)]
+        Some(Command::Disk(arguments)) => commands::disk::run(arguments),
         #[cfg(unix)]
         Some(Command::Model(arguments)) => commands::model::run(arguments),
         #[cfg(unix)]

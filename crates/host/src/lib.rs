@@ -22,6 +22,7 @@ mod index;
 mod insights;
 mod live;
 mod make;
+pub mod model_names;
 pub mod money;
 pub mod notify;
 mod packed;

@@ -16,6 +16,7 @@ use crate::desk::{self, Desk};
 use crate::host::Inner;
 use crate::import::{Importable, Wanted, World};
 use crate::live::LONGEST_NAME;
+use crate::model_names;
 use crate::money::budget;
 use crate::store::sessions::{self, SessionRow};
 use crate::worktree::Worktree;
@@ -116,6 +117,10 @@ async fn started(inner: &Arc<Inner>, new: &NewSession) -> Result<Made> {
     }
     check_added(&setup, &new.cwd)?;
     desk::check(&setup, &new.cwd, &inner.settings.agents)?;
+    desk::check_version(&setup, &inner.settings.agents).await?;
+    if let Some(model) = &setup.model {
+        model_names::check(inner, model, &setup).await?;
+    }
     if let Some(prompt) = &new.prompt {
         prompt.says_something()?;
     }

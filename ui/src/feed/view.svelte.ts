@@ -22,6 +22,8 @@ export class FeedView {
   /** Entries that say a plan again: they come folded. */
   repeats = $state.raw<ReadonlySet<string>>(new Set());
   whole = $state.raw<Whole | null>(null);
+  /** The message before which files shall stand again. */
+  rewinding = $state<string | null>(null);
   /** The entry that was asked for by its address. */
   marked = $state<string | null>(null);
 

@@ -103,6 +103,23 @@ pub struct StartBody {
     /// What it may cost, in US dollars, before a person is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_usd: Option<f64>,
+    /// How much work the model puts into an answer: low, medium, high, xhigh or max. Claude Code has it since 2.1.62; an
+    /// earlier version is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// Maximum number of tokens to think with; 0 turns thinking off, since 2.1.62.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_thinking_tokens: Option<u32>,
+    /// Maximum number of round trips of one turn, at least 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u32>,
+    /// Hooks by event, as in the CLI's settings. Their commands run on this machine, and answer no question in a person's
+    /// place.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hooks: BTreeMap<String, Value>,
+    /// Sub-agents by name, as the CLI's `--agents` takes them; without a mode, hooks and servers of their own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<String, Value>,
     /// What is added to the system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub append_system_prompt: Option<String>,
@@ -194,11 +211,21 @@ pub struct ForkBody {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RewindBody {
-    /// Before which message.
+    /// Before which message: its id, or the `uuid` that the transcript shows of it.
+    #[serde(deserialize_with = "message_as_shown")]
     pub message: MessageId,
     /// Only say what would change.
     #[serde(default)]
     pub dry_run: bool,
+}
+
+/// Reads the id of a message, in our form or in the one that the transcript shows.
+fn message_as_shown<'de, D: serde::Deserializer<'de>>(from: D) -> Result<MessageId, D::Error> {
+    let text = String::deserialize(from)?;
+    match MessageId::of_uuid(&text) {
+        Some(id) => Ok(id),
+        None => text.parse().map_err(serde::de::Error::custom),
+    }
 }
 
 /// Another model.
@@ -249,6 +276,17 @@ pub struct ImportBody {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rewind_names_its_message_as_the_transcript_does_or_by_its_id() {
+        let id = MessageId::fresh();
+        for name in [id.to_string(), id.uuid()] {
+            let body = format!(r#"{{"message":"{name}"}}"#);
+            let body: RewindBody = serde_json::from_str(&body).unwrap();
+            assert_eq!(body.message, id, "{name}");
+        }
+        assert!(serde_json::from_str::<RewindBody>(r#"{"message":"x"}"#).is_err());
+    }
 
     #[test]
     fn hands_off_has_an_end_and_nothing_else_has() {

@@ -5,6 +5,7 @@
 //! breaks; a token is never shown.
 
 mod agent;
+mod around;
 mod error;
 mod events;
 mod exchange;

@@ -6,9 +6,13 @@ pub(crate) mod answer;
 pub(crate) mod approve;
 #[cfg(unix)]
 pub(crate) mod deny;
+#[cfg(unix)]
+pub(crate) mod disk;
 pub(crate) mod experiments;
 #[cfg(unix)]
 pub(crate) mod fork;
+#[cfg(unix)]
+pub(crate) mod import;
 #[cfg(unix)]
 pub(crate) mod inbox;
 #[cfg(unix)]
@@ -16,6 +20,8 @@ pub(crate) mod interrupt;
 pub(crate) mod journal;
 #[cfg(unix)]
 pub(crate) mod logs;
+#[cfg(unix)]
+pub(crate) mod mcp;
 #[cfg(unix)]
 pub(crate) mod mode;
 #[cfg(unix)]
@@ -30,6 +36,8 @@ pub(crate) mod rehearse;
 pub(crate) mod reindex;
 #[cfg(unix)]
 pub(crate) mod resume;
+#[cfg(unix)]
+pub(crate) mod rewind;
 #[cfg(unix)]
 pub(crate) mod rm;
 pub(crate) mod run;

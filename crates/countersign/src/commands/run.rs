@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::Outcome;
-use crate::run::{self, Mode};
+use crate::run::{self, Limits, Mode};
 
 /// What stands behind `run`.
 #[derive(Debug, Args)]
@@ -23,6 +23,8 @@ pub(crate) struct Arguments {
     /// The model
     #[arg(long, value_name = "M")]
     pub(crate) model: Option<String>,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
     /// plan, ask, edits, hands-off, hands-off=30m or rules-only
     #[arg(long, default_value = "ask", value_parser = |text: &str| text.parse::<Mode>(), value_name = "MODE")]
     pub(crate) mode: Mode,

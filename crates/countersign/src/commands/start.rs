@@ -34,11 +34,27 @@ pub(crate) struct Arguments {
     /// Ask a person once it has cost so many US dollars: looked at when a turn ends; the CLI stops itself at twice the amount
     #[arg(long, value_name = "USD", value_parser = remote::budget, allow_negative_numbers = true)]
     budget: Option<f64>,
+    #[command(flatten)]
+    extras: Extras,
     /// A folder that counts as the working folder, too
     #[arg(long, value_name = "DIR")]
     add_dir: Vec<PathBuf>,
     #[command(flatten)]
     reach: Reach,
+}
+
+/// How hard the model works. Checked by the server, which knows the version of the CLI.
+#[derive(Debug, Args)]
+struct Extras {
+    /// How much work the model puts into an answer: low, medium, high, xhigh or max
+    #[arg(long, value_name = "LEVEL")]
+    effort: Option<String>,
+    /// Think with at most this many tokens; 0 turns thinking off
+    #[arg(long, value_name = "N")]
+    thinking_tokens: Option<u32>,
+    /// End a turn after this many round trips to the model
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_turns: Option<u32>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
@@ -88,6 +104,9 @@ fn body(arguments: Arguments) -> anyhow::Result<(Reach, StartBody)> {
             _ => None,
         },
         budget_usd: arguments.budget,
+        effort: arguments.extras.effort,
+        max_thinking_tokens: arguments.extras.thinking_tokens,
+        max_turns: arguments.extras.max_turns,
         worktree,
         add_dirs: add_dirs?,
         ..StartBody::default()

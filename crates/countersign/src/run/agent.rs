@@ -12,11 +12,13 @@ use std::time::Duration;
 use anyhow::Context as _;
 use countersign_client::hook::PreToolUse;
 use countersign_client::options::{
-    ChildEnv, Cli, OLDEST_SUPPORTED, SettingSource, Surroundings, Version, probe_version,
+    ChildEnv, Cli, OLDEST_SUPPORTED, SettingSource, Surroundings, Thinking, Version, probe_version,
 };
 use countersign_client::wire::Extra;
 use countersign_client::wire::control::ApplyFlagSettings;
+use countersign_client::wire::vocab::Effort;
 use countersign_client::{Claude, Hook, HookError, Json, PermissionMode, Recorder, Session};
+use countersign_host::model_names;
 use countersign_policy::Watch;
 
 /// Everything that starting an agent takes.
@@ -27,6 +29,7 @@ pub(crate) struct Launch {
     pub(crate) cwd: PathBuf,
     pub(crate) add_dirs: Vec<PathBuf>,
     pub(crate) model: Option<String>,
+    pub(crate) limits: Limits,
     pub(crate) mode: PermissionMode,
     /// The conversation that goes on.
     pub(crate) resume: Option<String>,
@@ -37,6 +40,63 @@ pub(crate) struct Launch {
     /// Whether text comes as it is written.
     pub(crate) streams: bool,
     pub(crate) recorder: Option<Recorder>,
+}
+
+/// How hard the model works, and what ends it.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct Limits {
+    /// How much work the model puts into an answer: low, medium, high, xhigh or max
+    #[arg(long, value_name = "LEVEL", value_parser = ["low", "medium", "high", "xhigh", "max"])]
+    effort: Option<String>,
+    /// Think with at most this many tokens; 0 turns thinking off
+    #[arg(long, value_name = "N")]
+    thinking_tokens: Option<u32>,
+    /// End a turn after this many round trips to the model
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_turns: Option<u32>,
+    /// End the turn that reaches so many US dollars; a fresh conversation counts anew
+    #[arg(long, value_name = "USD", value_parser = crate::remote::budget, allow_negative_numbers = true)]
+    budget: Option<f64>,
+}
+
+impl Limits {
+    fn given(&self, mut claude: Claude) -> Claude {
+        if let Some(effort) = &self.effort {
+            claude = claude.effort(Effort::from(effort.as_str()));
+        }
+        if let Some(most) = self.thinking_tokens {
+            claude = claude.thinking(Thinking::Budget(most));
+        }
+        if let Some(turns) = self.max_turns {
+            claude = claude.max_turns(turns);
+        }
+        if let Some(budget) = self.budget {
+            claude = claude.max_budget_usd(budget);
+        }
+        claude
+    }
+}
+
+/// Starts the CLI, and says which option it lacks where it ends for that.
+async fn connect(claude: Claude) -> anyhow::Result<Session> {
+    claude.connect().await.map_err(|error| {
+        let missing = missing_option(&format!("{error:#} {error:?}"));
+        missing.map_or_else(|| anyhow::Error::from(error), anyhow::Error::msg)
+    })
+}
+
+/// Why the CLI did not start, where it does not know an option that was asked for.
+fn missing_option(error: &str) -> Option<String> {
+    let flags = [
+        ("--effort", "--effort"),
+        ("--thinking'", "--thinking-tokens 0"),
+    ];
+    let asked = flags
+        .iter()
+        .find(|(flag, _)| error.contains("unknown option") && error.contains(flag));
+    asked.map(|(_, option)| {
+        format!("this version of Claude Code does not have {option}: leave it out, or use 2.1.62 or later")
+    })
 }
 
 /// An agent that was started.
@@ -77,6 +137,23 @@ impl Launch {
         }
     }
 
+    /// Refuses a model that neither the CLI nor the environment names.
+    fn check_model(&self, session: &Session) -> anyhow::Result<()> {
+        let Some(model) = &self.model else {
+            return Ok(());
+        };
+        let listed = session.handle.initialize_reply();
+        let listed = listed.map_or_else(Vec::new, |reply| reply.models.clone());
+        let listed = serde_json::to_value(listed).unwrap_or_default();
+        let listed = listed.as_array().into_iter().flatten();
+        let listed = listed.filter_map(|model| model["value"].as_str().map(str::to_owned));
+        let of_person = model_names::VARIABLES
+            .iter()
+            .filter_map(|name| std::env::var(name).ok());
+        model_names::check_among(model, listed.chain(of_person))?;
+        Ok(())
+    }
+
     /// Starts the agent.
     pub(crate) async fn start(&self) -> anyhow::Result<Started> {
         let hook_asks = Arc::new(AtomicBool::new(true));
@@ -107,6 +184,7 @@ impl Launch {
         if let Some(model) = &self.model {
             claude = claude.model(model.clone());
         }
+        claude = self.limits.given(claude);
         if let Some(session) = &self.resume {
             claude = claude.resume(session.clone());
         }
@@ -116,10 +194,11 @@ impl Launch {
         if let Some(recorder) = &self.recorder {
             claude = claude.record(recorder);
         }
-        let session = claude.connect().await?;
+        let session = connect(claude).await?;
         if session.handle.version().is_none() {
             self.refuse_too_old().await?;
         }
+        self.check_model(&session)?;
         tracing::debug!(pid = session.handle.pid(), cwd = %self.cwd.display(), wary = self.is_wary, "the agent was started");
         if let Some(rest) = &self.watch.rest {
             let request = ApplyFlagSettings {
@@ -171,5 +250,22 @@ impl Watching {
         };
         self.hook_asks.store(!needs_no_hook, Ordering::Relaxed);
         self.watch.watch_also(tools).map(Json::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_that_the_cli_lacks_is_named_with_the_version_that_has_it() {
+        let said = missing_option("the agent ended: error: unknown option '--effort'").unwrap();
+        assert!(
+            said.contains("--effort") && said.contains("2.1.62"),
+            "{said}"
+        );
+        let off = missing_option("error: unknown option '--thinking'").unwrap();
+        assert!(off.contains("--thinking-tokens 0"), "{off}");
+        assert_eq!(missing_option("error: unknown option '--other'"), None);
     }
 }

@@ -11,13 +11,15 @@ use super::core::{Core, Open, writes_plans};
 use super::desk::Brief;
 use super::dialog::{Approval, Dialog, Elicit, PlanReview, Questions};
 
-/// The dialog for a question.
-pub(crate) fn dialog_for(open: &Open, core: &Core) -> Box<dyn Dialog> {
+/// The dialog for a question. `context`: how full the context is, where that is known.
+pub(crate) fn dialog_for(open: &Open, core: &Core, context: Option<String>) -> Box<dyn Dialog> {
     match open {
         Open::Elicitation(question) => Box::new(elicitation(question)),
         Open::Permission(question, brief) => match question.subject() {
             Subject::Questions(form) => Box::new(Questions::new(form.questions().to_vec())),
-            Subject::Plan(plan) => Box::new(plan_review(&plan, writes_plans(&core.handle))),
+            Subject::Plan(plan) => {
+                Box::new(plan_review(&plan, writes_plans(&core.handle), context))
+            }
             _ => Box::new(approval(question, brief, &core.desk.grounds().cwd)),
         },
     }
@@ -44,7 +46,7 @@ fn elicitation(question: &ElicitationQuestion) -> Elicit {
     })
 }
 
-fn plan_review(plan: &Plan, is_written: bool) -> PlanReview {
+fn plan_review(plan: &Plan, is_written: bool, context: Option<String>) -> PlanReview {
     let wishes = plan
         .allowed_prompts()
         .iter()
@@ -52,7 +54,7 @@ fn plan_review(plan: &Plan, is_written: bool) -> PlanReview {
         .collect();
     let caveat = "This version does not take a changed plan: it is sent back as feedback.";
     let caveat = (!is_written).then(|| caveat.to_owned());
-    PlanReview::new(plan.text().map(str::to_owned), wishes, caveat)
+    PlanReview::new(plan.text().map(str::to_owned), wishes, caveat).in_context(context)
 }
 
 fn approval(question: &PermissionQuestion, brief: &Brief, cwd: &Path) -> Approval {

@@ -298,7 +298,7 @@ impl Live {
         let Some(open) = self.waiting.pop_front() else {
             return Ok(());
         };
-        let dialog = dialog_for(&open, &self.core);
+        let dialog = dialog_for(&open, &self.core, self.feed.context());
         if let Open::Permission(question, _) = &open {
             self.feed.shown(question.tool_use_id.as_str());
         }

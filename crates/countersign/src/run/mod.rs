@@ -31,6 +31,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use countersign_client::{Recorder, Session};
 
+pub(crate) use agent::Limits;
 pub(crate) use ending::Ending;
 pub(crate) use mode::Mode;
 
@@ -90,6 +91,7 @@ async fn play(arguments: Arguments) -> anyhow::Result<Ending> {
         cwd: cwd.clone(),
         add_dirs: setup.grounds.add_dirs.clone(),
         model: arguments.model.clone(),
+        limits: arguments.limits.clone(),
         mode: arguments.mode.of_cli(),
         resume: arguments.resume.clone(),
         watch: setup.watch(settings.as_deref())?,

@@ -23,6 +23,8 @@ pub(crate) struct Meter {
     cost: f64,
     /// The context after the last answer of the main conversation, and its model.
     context: Option<(String, u64)>,
+    /// What that model can read, once a turn has ended.
+    window: Option<(String, u64)>,
 }
 
 impl Meter {
@@ -71,21 +73,37 @@ impl Meter {
         Line::of(parts.join(" · "), Tone::Dim).after(gutter::NOTICE, Tone::Dim)
     }
 
-    fn fullness(&self, result: &ResultMessage) -> Option<String> {
+    /// How full the context is now, as far as the window is known from an earlier turn.
+    pub(crate) fn context(&self) -> Option<String> {
+        let (model, used) = self.context.as_ref()?;
+        let (_, window) = self.window.as_ref().filter(|(of, _)| of == model)?;
+        Some(share_of(*used, *window))
+    }
+
+    fn fullness(&mut self, result: &ResultMessage) -> Option<String> {
         let (model, used) = self.context.as_ref()?;
         let usage = result.model_usage.get(model).or_else(|| {
             let mut all = result.model_usage.values();
             all.next().filter(|_| all.next().is_none())
         })?;
         let window = usage.context_window.as_u64();
-        let share = (window > 0).then(|| *used as f64 / window as f64 * 100.0)?;
-        let share = if share < 1.0 {
-            "< 1".to_owned()
-        } else {
-            format!("{share:.0}")
-        };
-        Some(format!("context {share} % of {}", text::tokens(window)))
+        if window == 0 {
+            return None;
+        }
+        self.window = Some((model.clone(), window));
+        Some(share_of(*used, window))
     }
+}
+
+/// `context 12 % of 1 M`
+fn share_of(used: u64, window: u64) -> String {
+    let share = used as f64 / window as f64 * 100.0;
+    let share = if share < 1.0 {
+        "< 1".to_owned()
+    } else {
+        format!("{share:.0}")
+    };
+    format!("context {share} % of {}", text::tokens(window))
 }
 
 fn counts(usage: &Usage) -> String {

@@ -196,6 +196,11 @@ impl Feed {
         lines
     }
 
+    /// How full the context is, as far as it is known.
+    pub(crate) fn context(&self) -> Option<String> {
+        self.meter.context()
+    }
+
     /// What goes on.
     pub(crate) fn status(&self) -> Status {
         if let Some(retry) = &self.turn.retry {

@@ -77,3 +77,88 @@ fn a_fork_is_a_session_of_its_own() {
     let shown = stage.ok(&["show", &fork]);
     assert!(shown.contains(&end(&id)), "{shown}");
 }
+
+#[test]
+fn effort_and_limits_are_taken_and_what_is_unknown_is_refused_with_what_is_known() {
+    let stage = Stage::playing(TALKS);
+    let began = stage.json(&[
+        "start",
+        "hello",
+        "--effort",
+        "high",
+        "--thinking-tokens",
+        "2048",
+        "--max-turns",
+        "7",
+        "--model",
+        "opus",
+    ]);
+    let id = began["did"]["session"].as_str().unwrap().to_owned();
+    stage.until_said(&id, "You said: hello.");
+    let effort = stage.run(&["start", "hello", "--effort", "huge"]);
+    assert_eq!(effort.code, Some(1), "{effort:?}");
+    assert!(
+        effort.err.contains("low, medium, high, xhigh or max"),
+        "{effort:?}"
+    );
+    let model = stage.run(&["start", "hello", "--model", "opsu"]);
+    assert_eq!(model.code, Some(1), "{model:?}");
+    assert!(
+        model.err.contains("Known: ") && model.err.contains("sonnet"),
+        "{model:?}"
+    );
+    let model = stage.run(&["model", &id, "opsu"]);
+    assert!(
+        model.code == Some(1) && model.err.contains("Known: "),
+        "{model:?}"
+    );
+    assert_eq!(stage.json(&["sessions"]).as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn messages_are_listed_for_a_rewind_under_the_ids_that_it_takes() {
+    let stage = Stage::playing(TALKS);
+    let id = stage.start("first");
+    stage.until_said(&id, "You said: first.");
+    let sent = stage.json(&["rewind", &id]);
+    assert_eq!(
+        (sent.as_array().unwrap().len(), &sent[0]["text"]),
+        (1, &"first".into())
+    );
+    let listed = stage.ok(&["rewind", &id]);
+    let message = end(sent[0]["message"].as_str().unwrap());
+    assert!(
+        listed.contains(&message) && listed.contains("first"),
+        "{listed}"
+    );
+    for name in [
+        &message,
+        sent[0]["uuid"].as_str().unwrap(),
+        sent[0]["entry"].as_str().unwrap(),
+    ] {
+        // Whether files can be put back is for the agent to say; the message was found.
+        let ran = stage.run(&["rewind", &id, name, "--dry-run"]);
+        assert!(
+            matches!(ran.code, Some(0 | 1)) && !ran.err.contains("there is no message"),
+            "{ran:?}"
+        );
+    }
+    assert_eq!(stage.run(&["rewind", &id, "zzzzzz"]).code, Some(5));
+}
+
+#[test]
+fn servers_the_disk_and_conversations_of_terminals_are_shown() {
+    let stage = Stage::playing(TALKS);
+    let id = stage.start("first");
+    stage.until_said(&id, "You said: first.");
+    assert!(stage.json(&["mcp", &id]).is_array());
+    let disk = stage.json(&["disk"]);
+    assert_eq!(disk["sessions"][0]["session"], id.as_str());
+    let shown = stage.ok(&["disk"]);
+    assert!(
+        shown.contains(" in all") && shown.contains(&end(&id)),
+        "{shown}"
+    );
+    assert!(stage.json(&["import"]).is_array());
+    assert_eq!(stage.run(&["import", "nothing"]).code, Some(5));
+}

@@ -112,6 +112,21 @@ pub struct Setup {
     /// an agent itself, in the middle of a turn, at twice the amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_usd: Option<f64>,
+    /// How much work the model puts into an answer: low, medium, high, xhigh or max. Claude Code has it since 2.1.62.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// Maximum number of tokens to think with; 0 turns thinking off, since 2.1.62.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_thinking_tokens: Option<u32>,
+    /// Maximum number of round trips of one turn, at least 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u32>,
+    /// Hooks by event, as in the CLI's settings. Their commands run on this machine.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hooks: BTreeMap<String, Value>,
+    /// Sub-agents by name, as the CLI's `--agents` takes them; without a mode, hooks and servers of their own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<String, Value>,
     /// What is added to the system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub append_system_prompt: Option<String>,

@@ -34,7 +34,7 @@ pub(crate) fn variable_of_host(name: &str, host: &HostSettings) -> Option<OsStri
 }
 
 /// A variable as the agent sees it.
-pub(super) fn variable_of_agent(
+pub(crate) fn variable_of_agent(
     name: &str,
     setup: &Setup,
     host: &HostSettings,

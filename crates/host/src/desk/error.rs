@@ -28,6 +28,42 @@ pub enum DeskError {
         /// What is wrong.
         why: String,
     },
+    /// An option that makes no sense.
+    #[error("`{option}` is not taken: {why}")]
+    BadOption {
+        /// Which.
+        option: &'static str,
+        /// What would be right.
+        why: String,
+    },
+    /// An option that the CLI of the session does not have.
+    #[error(
+        "Claude Code {version} does not have `{option}`: leave it out, or use {since} or later"
+    )]
+    NotInVersion {
+        /// Which.
+        option: &'static str,
+        /// The version there is.
+        version: Version,
+        /// The first version that has it.
+        since: Version,
+    },
+    /// A hook that cannot be taken.
+    #[error("the hook for `{event}` is not taken: {why}")]
+    BadHook {
+        /// When it would run.
+        event: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A sub-agent that cannot be taken.
+    #[error("the agent `{name}` is not taken: {why}")]
+    BadAgent {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
     /// A budget that is none.
     #[error("{0} is no budget: give an amount above zero")]
     BadBudget(f64),

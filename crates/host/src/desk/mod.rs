@@ -7,6 +7,7 @@
 
 mod environment;
 mod error;
+mod extras;
 mod files;
 mod grounds;
 mod in_force;
@@ -19,8 +20,11 @@ mod time_box;
 mod versions;
 mod watching;
 
-pub(crate) use environment::{check_variables, environment_of_host, variable_of_host};
+pub(crate) use environment::{
+    check_variables, environment_of_host, variable_of_agent, variable_of_host,
+};
 pub use error::DeskError;
+pub(crate) use extras::{check as check_extras, check_version};
 pub use grounds::{Grounds, HostSettings};
 pub use in_force::{InForce, Unmet, Wanted, in_force, put_in_force, told_by_init};
 pub use kept::{KeptRule, Reach};

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::environment;
 use super::error::DeskError;
+use super::extras;
 use super::grounds::{self, HostSettings};
 use super::in_force::Wanted;
 use super::policy::Desk;
@@ -83,6 +84,7 @@ pub async fn start(
         .include_partial_messages(true)
         .file_checkpointing(true);
     claude = environment::given(claude, setup, host)?;
+    claude = extras::given(claude, setup, version)?;
     claude = match conversation {
         Conversation::New { id } => claude.session_id(id),
         Conversation::Resume { id } => claude.resume(id),
@@ -147,13 +149,14 @@ fn options(host: &HostSettings, watching: &Watching) -> Claude {
 /// What makes no sense.
 pub(crate) fn check(setup: &Setup, cwd: &Path, host: &HostSettings) -> Result<(), DeskError> {
     environment::check_variables(&setup.env)?;
+    extras::check(setup)?;
     for (name, server) in &setup.mcp_servers {
         server_of(name, server)?;
     }
     grounds::Grounds::of(setup, cwd, None, host).map(drop)
 }
 
-fn command<'a>(setup: &'a Setup, host: &'a HostSettings) -> &'a [String] {
+pub(super) fn command<'a>(setup: &'a Setup, host: &'a HostSettings) -> &'a [String] {
     match setup.claude.is_empty() {
         true => &host.claude,
         false => &setup.claude,
@@ -166,7 +169,9 @@ fn watch(desk: &Desk, setup: &Setup, host: &HostSettings) -> Watch {
     let servers = setup.mcp_servers.keys();
     let servers = servers.map(|name| format!("mcp__{}", as_the_cli_names(name)));
     let tools: Vec<String> = desk.mcp_tools().map(str::to_owned).chain(servers).collect();
-    Watch::new(Some(&json!({"permissions": {"deny": locks}})), &tools)
+    let mut given = extras::settings(setup);
+    given.insert("permissions".to_owned(), json!({"deny": locks}));
+    Watch::new(Some(&Value::Object(given)), &tools)
 }
 
 /// The CLI has letters, digits, `_` and `-` in the names of tools, and `_` for whatever else stands in a server's.
@@ -224,7 +229,7 @@ fn server_of(name: &str, server: &Value) -> Result<McpServerConfig, DeskError> {
 }
 
 /// What a reader says of a value that does not fit, without the value: it may be a key.
-fn without_values(said: &str) -> String {
+pub(super) fn without_values(said: &str) -> String {
     match (said.find('"'), said.rfind('"')) {
         (Some(from), Some(to)) if from < to => {
             format!("{}[masked]{}", &said[..from], &said[to + 1..])

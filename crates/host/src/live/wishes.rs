@@ -221,6 +221,12 @@ impl Actor {
     async fn row_wish(&mut self, cmd: Cmd, command: Command) -> Result<Receipt> {
         let mut row = self.row.clone();
         self.change(&mut row, &command)?;
+        if let Command::SetModel {
+            model: Some(model), ..
+        } = &command
+        {
+            crate::model_names::check(&self.inner, model, &row.setup).await?;
+        }
         let before = std::mem::replace(&mut self.row, row);
         let input = match &command {
             Command::SetEnv { .. } => Some(Input::Restart),

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use crate::control::approval::Comment;
+use crate::control::session::Setup;
 use crate::control::{ControlError, Mode, RecentFolder, Result, Template};
 
 /// The longest name of a template.
@@ -42,6 +43,14 @@ pub(crate) fn check_template(name: &str, template: &Template) -> Result<()> {
         )));
     }
     crate::money::budget::sound(template.budget_usd)?;
+    crate::desk::check_extras(&Setup {
+        effort: template.effort.clone(),
+        max_thinking_tokens: template.max_thinking_tokens,
+        max_turns: template.max_turns,
+        hooks: template.hooks.clone(),
+        agents: template.agents.clone(),
+        ..Setup::default()
+    })?;
     let length = serde_json::to_string(template).map_or(0, |text| text.len());
     if length > LONGEST_TEMPLATE {
         return Err(ControlError::invalid(format!(

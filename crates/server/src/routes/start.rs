@@ -3,6 +3,7 @@
 //! Owns the route, and how a template and a body become one. Invariant: what the body says counts; a template fills in what
 //! it leaves out, and holds no secret.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ use axum::http::StatusCode;
 use countersign_api::bodies::{MessageBlock, StartBody};
 use countersign_api::control::session::Setup;
 use countersign_api::control::{Command, ControlError, Message, NewSession, Receipt, Template};
+use serde_json::Value;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -53,6 +55,17 @@ async fn named(app: &App, name: &str) -> Result<Template, ControlError> {
         .ok_or_else(|| ControlError::not_found("template", name))
 }
 
+/// What the body says; what the template does where it says nothing.
+fn chosen(
+    body: BTreeMap<String, Value>,
+    template: BTreeMap<String, Value>,
+) -> BTreeMap<String, Value> {
+    match body.is_empty() {
+        true => template,
+        false => body,
+    }
+}
+
 fn new_session(
     write: &Write,
     body: StartBody,
@@ -86,6 +99,11 @@ fn new_session(
         mode,
         env: body.env,
         budget_usd: body.budget_usd.or(template.budget_usd),
+        effort: body.effort.or(template.effort),
+        max_thinking_tokens: body.max_thinking_tokens.or(template.max_thinking_tokens),
+        max_turns: body.max_turns.or(template.max_turns),
+        hooks: chosen(body.hooks, template.hooks),
+        agents: chosen(body.agents, template.agents),
         append_system_prompt: body.append_system_prompt.or(template.append_system_prompt),
         mcp_servers: body.mcp_servers,
         add_dirs,

@@ -271,3 +271,75 @@ async fn a_journal_leaves_as_its_files_and_only_where_that_is_meant() {
         "byte for byte"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hooks_of_a_template_run_and_every_call_is_still_asked() {
+    let served = Served::new(ASKS).await;
+    let client = served.client();
+    let allows = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow"}});
+    let group = |command: String| json!([{"hooks": [{"type": "command", "command": command}]}]);
+    let template = json!({
+        "cwd": served.stage.project(), "prompt": "go", "effort": "high", "max_turns": 9, "max_thinking_tokens": 2048,
+        "hooks": {"PreToolUse": group(format!("echo '{allows}'")), "PostToolUse": group("touch hooked".to_owned())},
+        "agents": {"reviewer": {"description": "Reviews", "prompt": "Review.", "tools": ["Read"]}},
+    });
+    let put = client.send("PUT", "/templates/hooked", &template).await;
+    assert_eq!(put.status, 200, "{}", put.text());
+    let begin = json!({"template": "hooked"});
+    for scope in [Scope::Read, Scope::Answer] {
+        let narrow = served.client_as(&format!("{scope:?}"), scope);
+        let refused = narrow.send("POST", "/sessions", &begin).await;
+        assert_eq!(refused.status, 403, "{}", refused.text());
+    }
+    let begun = client.send("POST", "/sessions", &begin).await;
+    assert_eq!(begun.status, 201, "{}", begun.text());
+    let id: SessionId = begun.json()["did"]["session"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap();
+    let asked = served.stage.open_approvals(id, 1).await;
+    assert!(!served.stage.project().join("needs_you").exists());
+    let path = format!("/approvals/{}/decision", asked[0].id);
+    let body = json!({"decision": "allow", "saw": asked[0].digest});
+    let answer = client.send("POST", &path, &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    served.stage.until(id, "idle").await;
+    assert!(served.stage.project().join("needs_you").exists());
+    assert!(
+        served.stage.project().join("hooked").exists(),
+        "the hook did not run"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_no_session_may_bring_is_refused_where_it_is_named() {
+    let served = Served::new(TALKS).await;
+    let client = served.client();
+    let command = json!([{"hooks": [{"type": "command", "command": "true"}]}]);
+    for (body, says) in [
+        (
+            json!({"hooks": {"PermissionRequest": command}}),
+            "a person's",
+        ),
+        (json!({"hooks": {"Stop": "x"}}), "settings.json"),
+        (
+            json!({"agents": {"x": {"description": "d", "prompt": "p", "permissionMode": "bypassPermissions"}}}),
+            "permissionMode",
+        ),
+        (json!({"effort": "huge"}), "xhigh"),
+        (json!({"max_turns": 0}), "at least 1"),
+        (json!({"model": "opsu"}), "Known: "),
+    ] {
+        let mut body = body;
+        body["cwd"] = json!(served.stage.project());
+        let refused = client.send("POST", "/sessions", &body).await;
+        assert_eq!(refused.status, 422, "{body}: {}", refused.text());
+        assert!(refused.text().contains(says), "{body}: {}", refused.text());
+        if body.get("model").is_none() {
+            let kept = client.send("PUT", "/templates/x", &body).await;
+            assert_eq!(kept.status, 422, "{body}: {}", kept.text());
+        }
+    }
+    assert_eq!(client.get("/sessions").await.json()["items"], json!([]));
+}

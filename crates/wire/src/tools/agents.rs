@@ -101,6 +101,26 @@ pub struct CronDeleteInput {
     pub extra: Extra,
 }
 
+/// Uses a skill.
+#[derive(Debug, Clone, PartialEq, Default, Wire)]
+pub struct SkillInput {
+    /// Name of the skill.
+    pub skill: Option<String>,
+    /// Name of the skill (older CLIs).
+    pub command: Option<String>,
+    /// What it is given.
+    pub args: Option<String>,
+    /// Fields this build does not know.
+    pub extra: Extra,
+}
+
+impl SkillInput {
+    /// The name of the skill, whichever version asks.
+    pub fn name(&self) -> Option<&str> {
+        self.skill.as_deref().or(self.command.as_deref())
+    }
+}
+
 /// Asks to be woken later.
 #[derive(Debug, Clone, PartialEq, Default, Wire)]
 pub struct ScheduleWakeupInput {

@@ -126,6 +126,8 @@ tool_inputs! {
     EnterWorktree(EnterWorktreeInput) = "EnterWorktree",
     /// Leaves a worktree.
     ExitWorktree(ExitWorktreeInput) = "ExitWorktree",
+    /// Uses a skill.
+    Skill(SkillInput) = "Skill",
     /// Proposes a goal.
     ProposeGoal(ProposeGoalInput) = "ProposeGoal",
     /// Runs a workflow.
@@ -181,6 +183,19 @@ mod tests {
         let view = ToolInput::view(name, &Json::from(input.clone())).unwrap();
         assert_eq!(serde_json::to_value(&view).unwrap(), input, "{name}");
         view
+    }
+
+    #[test]
+    fn a_skill_is_named_by_whichever_field_its_version_has() {
+        for input in [
+            json!({"skill": "review", "args": "#12"}),
+            json!({"command": "review"}),
+        ] {
+            let ToolInput::Skill(skill) = view("Skill", input) else {
+                panic!("no skill");
+            };
+            assert_eq!(skill.name(), Some("review"));
+        }
     }
 
     #[test]

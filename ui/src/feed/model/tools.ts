@@ -72,7 +72,10 @@ const MAKERS: Record<string, Maker> = {
   ExitPlanMode: prose('plan', 'plan', 'Plan'),
   EnterPlanMode: prose('json', 'plan', 'Switched to plan mode'),
   AskUserQuestion: (input) => ({ look: 'question', icon: 'quest', verb: 'Asked', arg: questionsOf(input)[0]?.question ?? '', isProse: true }),
-  Skill: prose('json', 'bolt', 'Skill', 'skill', 'command'),
+  Skill: (input) => {
+    const name = word(input, 'skill') || word(input, 'command');
+    return { look: 'json', icon: 'bolt', verb: 'Skill', arg: [name, word(input, 'args')].filter(Boolean).join('  '), isProse: true };
+  },
   ToolSearch: prose('json', 'search', 'Searched tools', 'query'),
 };
 

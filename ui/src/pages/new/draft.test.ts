@@ -39,7 +39,7 @@ describe('a session that is about to begin', () => {
   });
 
   it('comes back from a template as it went in', () => {
-    const draft = { ...whole, mode: 'plan' as const, model: 'opus', budget: '5', isWorktree: true, slug: 'fix' };
+    const draft = { ...whole, mode: 'plan' as const, model: 'opus', budget: '5', effort: 'high', thinking: '0', turns: '3', isWorktree: true, slug: 'fix' };
     expect(fromTemplate(EMPTY, toTemplate(draft), 'daily')).toEqual({ ...draft, minutes: EMPTY.minutes, name: '', from: 'daily' });
   });
 
@@ -78,5 +78,19 @@ describe('a session that is about to begin', () => {
       expect(toTemplate(withoutHidden(draft), template)).toEqual({ ...bare, mode: { mode: 'ask' } });
       expect(hiddenOf(fromTemplate(draft, { prompt: 'Else' }, 'other'))).toEqual([]);
     });
+  });
+
+  it('effort and limits go along where they are chosen', () => {
+    const draft = { ...whole, effort: 'high', thinking: '31,999', turns: '3' };
+    expect(bodyOf(draft, 0)).toMatchObject({ effort: 'high', max_thinking_tokens: 31999, max_turns: 3 });
+    for (const field of ['effort', 'max_thinking_tokens', 'max_turns']) expect(bodyOf(whole, 0)).not.toHaveProperty(field);
+    expect(Object.keys(problems({ ...whole, thinking: 'much', turns: '0' }))).toEqual(['thinking', 'turns']);
+  });
+
+  it('hooks and sub-agents of a template are told by what they run', () => {
+    const hooks = { PostToolUse: [{ matcher: 'Edit', hooks: [{ type: 'command', command: 'npm run format' }] }] };
+    const draft = fromTemplate(EMPTY, { hooks, agents: { reviewer: {} } }, 'daily');
+    expect(hiddenOf(draft)).toEqual(['Sub-agents: reviewer', 'Runs at PostToolUse: npm run format']);
+    expect(bodyOf(draft, 0)).toMatchObject({ hooks, agents: { reviewer: {} } });
   });
 });

@@ -16,11 +16,16 @@ export interface Draft {
   slug: string;
   /** In US dollars, as it was typed. */
   budget: string;
+  /** '' is the CLI's default. */
+  effort: string;
+  /** As they were typed; '' is no limit. */
+  thinking: string;
+  turns: string;
   name: string;
   /** The template it comes from; '' is none. */
   from: string;
   /** What else that template says, and says of the worktree. */
-  rest: Omit<Template, 'prompt' | 'cwd' | 'mode' | 'model' | 'worktree' | 'budget_usd' | 'name'>;
+  rest: Omit<Template, 'prompt' | 'cwd' | 'mode' | 'model' | 'worktree' | 'budget_usd' | 'name' | 'effort' | 'max_thinking_tokens' | 'max_turns'>;
   tree: Omit<Tree, 'slug'>;
 }
 
@@ -33,6 +38,9 @@ export const EMPTY: Draft = {
   isWorktree: false,
   slug: '',
   budget: '',
+  effort: '',
+  thinking: '',
+  turns: '',
   name: '',
   from: '',
   rest: {},
@@ -47,6 +55,16 @@ export function readBudget(text: string): number | null {
   return usd > 0 ? usd : Number.NaN;
 }
 
+/** The levels of effort, from the least. */
+export const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'];
+
+/** A whole number from `least`; null for nothing, NaN for what is none. */
+function readCount(text: string, least: number): number | null {
+  const plain = text.trim().replace(/[ ,.](?=\d{3}\b)/g, '');
+  if (plain === '') return null;
+  return /^\d{1,7}$/.test(plain) && Number(plain) >= least ? Number(plain) : Number.NaN;
+}
+
 /** What has to be mended first, by field. */
 export function problems(draft: Draft): Partial<Record<keyof Draft, string>> {
   const found: Partial<Record<keyof Draft, string>> = {};
@@ -55,6 +73,8 @@ export function problems(draft: Draft): Partial<Record<keyof Draft, string>> {
     found.cwd = draft.cwd.trim() === '' ? 'Choose a folder.' : 'Enter an absolute path.';
   }
   if (Number.isNaN(readBudget(draft.budget) ?? 0)) found.budget = 'An amount, like 5 or 2.50.';
+  if (Number.isNaN(readCount(draft.thinking, 0) ?? 0)) found.thinking = 'A number of tokens. 0 turns thinking off.';
+  if (Number.isNaN(readCount(draft.turns, 1) ?? 1)) found.turns = 'A number, at least 1.';
   return found;
 }
 
@@ -70,6 +90,11 @@ export function bodyOf(draft: Draft, now: number): StartBody {
   const budget = readBudget(draft.budget);
   if (budget !== null) body.budget_usd = budget;
   if (draft.model !== '') body.model = draft.model;
+  if (draft.effort !== '') body.effort = draft.effort;
+  const thinking = readCount(draft.thinking, 0);
+  if (thinking !== null) body.max_thinking_tokens = thinking;
+  const turns = readCount(draft.turns, 1);
+  if (turns !== null) body.max_turns = turns;
   if (draft.name.trim() !== '') body.name = draft.name.trim();
   if (draft.isWorktree) body.worktree = draft.slug.trim() === '' ? { ...draft.tree } : { ...draft.tree, slug: draft.slug.trim() };
   return body;
@@ -85,12 +110,19 @@ export function fromTemplate(draft: Draft, template: Template, from: string): Dr
     model: template.model ?? '',
     isWorktree: Boolean(template.worktree),
     budget: template.budget_usd ? String(template.budget_usd) : '',
+    effort: template.effort ?? '',
+    thinking: counted(template.max_thinking_tokens),
+    turns: counted(template.max_turns),
     from,
   };
 }
 
+function counted(count: number | null | undefined): string {
+  return count == null ? '' : String(count);
+}
+
 /** Fields of a template that a draft has by themselves. */
-const OWN = new Set(['prompt', 'cwd', 'mode', 'model', 'worktree', 'budget_usd', 'name']);
+const OWN = new Set(['prompt', 'cwd', 'mode', 'model', 'worktree', 'budget_usd', 'name', 'effort', 'max_thinking_tokens', 'max_turns']);
 
 /** A draft with that part of a template which the form has no field for. */
 function withHidden(draft: Draft, template: Template): Draft {
@@ -106,7 +138,7 @@ export function withoutHidden(draft: Draft): Draft {
 
 /** That part in words, one for each thing. */
 export function hiddenOf(draft: Draft): string[] {
-  const { append_system_prompt, add_dirs = [], ...others } = draft.rest;
+  const { append_system_prompt, add_dirs = [], hooks = {}, agents = {}, ...others } = draft.rest;
   const { base, setup, ...more } = draft.isWorktree ? draft.tree : {};
   const words = [
     draft.name && `Its name: ${draft.name}`,
@@ -114,10 +146,18 @@ export function hiddenOf(draft: Draft): string[] {
     draft.isWorktree && draft.slug && `Its branch: ${draft.slug}`,
     base && `The worktree begins from ${base}`,
     setup && `Runs in the worktree first: ${setup}`,
+    Object.keys(agents).length > 0 && `Sub-agents: ${Object.keys(agents).join(', ')}`,
+    ...Object.entries(hooks).map(([event, groups]) => `Runs at ${event}: ${commandsOf(groups).join(', ')}`),
     append_system_prompt && `Added to the system prompt: ${append_system_prompt}`,
     ...Object.entries({ ...others, ...more }).map(([name, value]) => value != null && `${name}: ${JSON.stringify(value)}`),
   ];
   return words.filter((one): one is string => typeof one === 'string' && one !== '');
+}
+
+/** The commands that hooks of one event run. */
+function commandsOf(groups: unknown): string[] {
+  const list = Array.isArray(groups) ? (groups as { hooks?: { command?: string }[] }[]) : [];
+  return list.flatMap((group) => group.hooks ?? []).map((hook) => hook.command ?? '');
 }
 
 /** What is kept of a draft as a template. `before` is what is kept by that name: a draft of no template leaves it what it cannot show. */
@@ -131,5 +171,8 @@ export function toTemplate(draft: Draft, before: Template | null = null): Templa
   if (rest.budget_usd) template.budget_usd = rest.budget_usd;
   if (rest.worktree) template.worktree = rest.worktree;
   if (rest.name) template.name = rest.name;
+  if (rest.effort) template.effort = rest.effort;
+  if (rest.max_thinking_tokens != null) template.max_thinking_tokens = rest.max_thinking_tokens;
+  if (rest.max_turns != null) template.max_turns = rest.max_turns;
   return template;
 }

@@ -19,6 +19,8 @@ pub(crate) struct PlanReview {
     wishes: Vec<String>,
     /// What becomes of a changed plan on this version, if it is not simply taken.
     caveat: Option<String>,
+    /// How full the context is.
+    context: Option<String>,
     menu: Menu,
 }
 
@@ -29,8 +31,14 @@ impl PlanReview {
             edited: None,
             wishes,
             caveat,
+            context: None,
             menu: menu(None),
         }
+    }
+
+    /// With how full the context is, for whoever chooses between this conversation and a fresh one.
+    pub(crate) fn in_context(self, context: Option<String>) -> Self {
+        Self { context, ..self }
     }
 
     fn done(&self, way: Way) -> Step {
@@ -95,6 +103,9 @@ impl Dialog for PlanReview {
         }
         for wish in &self.wishes {
             lines.push(Line::of(wish, Tone::Code).after("  wants to: ", Tone::Dim));
+        }
+        if let Some(context) = &self.context {
+            lines.push(Line::of(format!("  {context}"), Tone::Dim));
         }
         lines
     }
@@ -178,6 +189,20 @@ mod tests {
 
     fn review() -> PlanReview {
         PlanReview::new(Some("# Plan\n1. do it".to_owned()), Vec::new(), None)
+    }
+
+    #[test]
+    fn a_plan_says_how_full_the_context_is_where_that_is_known() {
+        let says = |review: PlanReview| {
+            let intro = review.intro(80);
+            intro
+                .iter()
+                .any(|line| line.text().contains("context 12 % of 1 M"))
+        };
+        assert!(says(
+            review().in_context(Some("context 12 % of 1 M".to_owned()))
+        ));
+        assert!(!says(review()));
     }
 
     #[test]

@@ -2,9 +2,11 @@
 //!
 //! Owns the words for all of it. Invariant: a template holds no secret, so variables and servers are not part of it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::control::approval::Comment;
@@ -34,6 +36,23 @@ pub struct Template {
     /// What it may cost, in US dollars. Looked at when a turn ends; the CLI stops an agent itself at twice the amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget_usd: Option<f64>,
+    /// How much work the model puts into an answer: low, medium, high, xhigh or max. Claude Code has it since 2.1.62; an
+    /// earlier version is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effort: Option<String>,
+    /// Maximum number of tokens to think with; 0 turns thinking off, since 2.1.62.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_thinking_tokens: Option<u32>,
+    /// Maximum number of round trips of one turn, at least 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_turns: Option<u32>,
+    /// Hooks by event, as in the CLI's settings. Their commands run on this machine, and answer no question in a person's
+    /// place.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hooks: BTreeMap<String, Value>,
+    /// Sub-agents by name, as the CLI's `--agents` takes them; without a mode, hooks and servers of their own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<String, Value>,
     /// What is added to the system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub append_system_prompt: Option<String>,
