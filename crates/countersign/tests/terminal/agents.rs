@@ -75,6 +75,11 @@ fn a_fork_is_a_session_of_its_own() {
     assert_ne!(fork, id);
     stage.until_said(&fork, "You said: elsewhere.");
     let shown = stage.ok(&["show", &fork]);
+    let earlier = shown.find("Earlier conversation").map(|at| &shown[at..]);
+    assert!(
+        earlier.is_some_and(|said| said.contains("not part of this session's cost")),
+        "{shown}"
+    );
     assert!(shown.contains(&end(&id)), "{shown}");
 }
 
