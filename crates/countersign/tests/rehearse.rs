@@ -449,3 +449,58 @@ fn a_mistake_in_a_file_is_reported_with_its_place() {
         "{stdout}"
     );
 }
+
+/// The text of one chapter of the tour, and the conversation it belongs to.
+fn chapter(stage: &Stage, resume: Option<&str>, prompt: &str) -> (String, String) {
+    let mut arguments = vec!["rehearse", "cli", "--scenario", "tour", "-p", prompt];
+    arguments.extend(["--output-format", "stream-json", "--verbose"]);
+    arguments.extend(resume.into_iter().flat_map(|id| ["--resume", id]));
+    let output = stage.run(&arguments);
+    let said = String::from_utf8(output.stdout).unwrap();
+    let last: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+    (said, last["session_id"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn the_tour_goes_on_where_it_was_when_its_agent_is_started_again() {
+    let stage = Stage::new();
+    let (said, session) = chapter(&stage, None, "Show me around.");
+    assert!(said.contains("Welcome!"), "{said}");
+    for number in 2..=4 {
+        let (said, _) = chapter(&stage, Some(&session), "next");
+        assert!(said.contains(&format!("**Chapter {number}:")), "{said}");
+    }
+    // Killed while a question is open: that chapter is played again.
+    let words = [
+        "rehearse",
+        "cli",
+        "--scenario",
+        "tour",
+        "--verbose",
+        "--resume",
+        &session,
+    ];
+    let streams = [
+        "--input-format",
+        "stream-json",
+        "--output-format",
+        "stream-json",
+    ];
+    let mut killed = stage
+        .countersign(&[&words[..], &streams, &["--permission-prompt-tool", "stdio"]].concat())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let next = r#"{"type":"user","message":{"role":"user","content":"next"}}"#;
+    writeln!(killed.stdin.as_mut().unwrap(), "{next}").unwrap();
+    let mut lines = BufReader::new(killed.stdout.take().unwrap()).lines();
+    let is_asked = lines.any(|line| line.unwrap().contains("can_use_tool"));
+    assert!(is_asked, "chapter 5 asks something");
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    for number in 5..=6 {
+        let (said, _) = chapter(&stage, Some(&session), "next");
+        assert!(said.contains(&format!("**Chapter {number}:")), "{said}");
+    }
+}

@@ -64,10 +64,13 @@ impl Meter {
         let mut parts = vec![text::duration(Duration::from_millis(
             result.duration_ms.as_u64(),
         ))];
-        parts.push(match (total - cost).abs() < 1e-9 {
-            true => dollars(cost),
-            false => format!("{} ({} in all)", dollars(cost), dollars(total)),
-        });
+        // A rehearsal costs nothing, and no cost is shown.
+        if total > 0.0 {
+            parts.push(match (total - cost).abs() < 1e-9 {
+                true => dollars(cost),
+                false => format!("{} ({} in all)", dollars(cost), dollars(total)),
+            });
+        }
         parts.push(counts(&result.usage));
         parts.extend(self.fullness(result));
         Line::of(parts.join(" · "), Tone::Dim).after(gutter::NOTICE, Tone::Dim)

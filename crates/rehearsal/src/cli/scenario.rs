@@ -140,10 +140,14 @@ pub(super) enum Habit {
     Mcp,
     Eof,
     Strict,
+    /// What is said costs something.
+    Cost,
+    /// A conversation that is resumed begins with the first turn again.
+    Restart,
 }
 
 impl Habit {
-    pub(super) const ALL: [(&'static str, Habit); 9] = [
+    pub(super) const ALL: [(&'static str, Habit); 11] = [
         ("initialize", Habit::Initialize),
         ("control", Habit::Control),
         ("interrupt", Habit::Interrupt),
@@ -153,6 +157,8 @@ impl Habit {
         ("mcp", Habit::Mcp),
         ("eof", Habit::Eof),
         ("strict", Habit::Strict),
+        ("cost", Habit::Cost),
+        ("restart", Habit::Restart),
     ];
 }
 
@@ -268,6 +274,8 @@ pub(super) enum Step {
     Pace(Duration),
     /// What the next message counts.
     Usage(Counts),
+    /// The first plain turns of the file count as played.
+    Skip(u32),
     Tool(Calling),
     /// Calls of one message: `Tool` and `Agent` steps only.
     Together(Steps),

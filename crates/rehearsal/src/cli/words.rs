@@ -101,6 +101,7 @@ pub const WORDS: &[Word] = &[
         "result [SUBTYPE] [with {…}] [without FIELD,…]",
     ),
     word("lose", Step, "lose result"),
+    word("skip", Step, "skip COUNT"),
     word("answer", Step, "answer [error \"…\"|with {…}|twice|…]"),
     word("flood", Step, "flood COUNT [BYTES]"),
     word("big", Step, "big BYTES"),

@@ -92,6 +92,13 @@ impl Host {
         }
     }
 
+    /// Sets the permission mode.
+    pub(crate) async fn mode(&mut self, mode: &str) {
+        let request = json!({"subtype": "set_permission_mode", "mode": mode});
+        self.send(&json!({"type": "control_request", "request_id": "m", "request": request}))
+            .await;
+    }
+
     pub(crate) fn project(&self) -> &Path {
         &self.project
     }

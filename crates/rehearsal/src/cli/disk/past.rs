@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::ordered::Node;
 use super::places::Places;
-use super::scribe::noted_as;
+use super::scribe::{NO_ANSWER, noted_as};
 use super::stamp::stamp;
 
 /// A session that can be gone on with.
@@ -320,12 +320,63 @@ impl Past {
         calls
     }
 
+    /// Prompts of the turns it has had, oldest first, without those in which the process ended.
+    pub(in crate::cli) fn prompts(&self) -> Vec<String> {
+        let mut prompts: Vec<(String, bool)> = Vec::new();
+        for message in &self.messages {
+            let asked = (message.role == "user" && !message.meta).then(|| prompt(message));
+            match asked.flatten() {
+                Some(prompt) => prompts.push((prompt, false)),
+                None => {
+                    if let Some((_, is_over)) = prompts.last_mut() {
+                        *is_over = ends_a_turn(message);
+                    }
+                }
+            }
+        }
+        let had = prompts.into_iter().filter(|(_, is_over)| *is_over);
+        had.map(|(prompt, _)| prompt).collect()
+    }
+
     /// Whether the last word is the user's.
     pub(super) fn awaits_model(&self) -> bool {
         self.messages
             .last()
             .is_some_and(|message| message.role == "user")
     }
+}
+
+/// What a person wrote in a message: nothing in one that brings results, or that says that a turn was interrupted.
+fn prompt(message: &PastMessage) -> Option<String> {
+    if is_interrupted(&message.content) {
+        return None;
+    }
+    match &message.content {
+        Value::String(text) => Some(text.clone()),
+        content => {
+            let blocks = content.as_array()?;
+            if blocks.iter().any(|block| block["type"] == "tool_result") {
+                return None;
+            }
+            let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+            Some(texts.collect::<Vec<_>>().join("\n"))
+        }
+    }
+}
+
+/// Whether nothing has to follow a message in its turn: words without a call, or that the turn was interrupted.
+fn ends_a_turn(message: &PastMessage) -> bool {
+    if message.role == "user" {
+        return is_interrupted(&message.content);
+    }
+    let mut blocks = message.content.as_array().into_iter().flatten();
+    let is_said = |block: &Value| block["type"] == "text" && block["text"] != NO_ANSWER;
+    blocks.any(is_said) && calls(message).is_empty()
+}
+
+fn is_interrupted(content: &Value) -> bool {
+    let text = content.as_str().or_else(|| content[0]["text"].as_str());
+    text.is_some_and(|text| text.starts_with("[Request interrupted"))
 }
 
 /// The tools that a message calls, as notes name them.

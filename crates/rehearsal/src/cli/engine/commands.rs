@@ -169,7 +169,10 @@ impl Engine {
             _ => None,
         });
         let text: String = text.collect();
-        let spent = super::ledger::Spent::of(&Default::default(), text.len(), &self.model);
+        let mut spent = super::ledger::Spent::of(&Default::default(), text.len(), &self.model);
+        if !self.does(Habit::Cost) {
+            spent.cost = 0.0;
+        }
         self.total.add(&self.model, &spent);
         self.since_result.add(&self.model, &spent);
         let summary = match text.split_once("<summary>") {

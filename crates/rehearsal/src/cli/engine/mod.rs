@@ -34,6 +34,7 @@ mod steps;
 mod talk;
 mod tasks;
 mod turn;
+mod turns;
 mod values;
 
 use std::collections::VecDeque;
@@ -46,7 +47,7 @@ use super::cast::Cast;
 use super::disk::{Agents, Commands, Scribe, Settings};
 use super::flags::Flags;
 use super::ids::Ids;
-use super::scenario::{Habit, ReplyRule, Scenario, Uses, When};
+use super::scenario::{Habit, ReplyRule, Scenario, When};
 use super::version::Version;
 use crate::model::inline::Inline;
 use ask::{Answer, Open};
@@ -108,6 +109,8 @@ pub struct Engine {
 
     /// How often each block was used.
     used: Vec<u32>,
+    /// Prompts of the turns that a resumed conversation has had.
+    had: Vec<String>,
     fibers: Vec<Fiber>,
     next_fiber: u64,
     talks: Vec<Talk>,
@@ -228,6 +231,7 @@ impl Engine {
             rights: Rights::new(&launch, &flags),
             model: model.unwrap_or_else(|| init["model"].as_str().unwrap_or_default().to_owned()),
             used: vec![0; scenario.blocks.len()],
+            had: past.map(|past| past.prompts()).unwrap_or_default(),
             scenario,
             cast,
             flags,
@@ -436,36 +440,6 @@ impl Engine {
                 self.self_started.push((self.now + after, index));
             }
         }
-    }
-
-    /// The block for a user message: the next one in the file that wants it.
-    fn choose_block(&mut self, prompt: &str) -> Option<usize> {
-        let wanted = |index: &usize| match &self.scenario.blocks[*index].when {
-            When::Turn { uses, contains } => {
-                let left = match uses {
-                    Uses::Always => true,
-                    Uses::Times(times) => self.used[*index] < *times,
-                };
-                left && contains.as_ref().is_none_or(|text| prompt.contains(text))
-            }
-            _ => false,
-        };
-        let conditional = |index: &usize| {
-            matches!(
-                &self.scenario.blocks[*index].when,
-                When::Turn {
-                    contains: Some(_),
-                    ..
-                }
-            )
-        };
-        let mut candidates = (0..self.scenario.blocks.len()).filter(wanted);
-        let chosen = candidates
-            .clone()
-            .find(conditional)
-            .or_else(|| candidates.next())?;
-        self.used[chosen] += 1;
-        Some(chosen)
     }
 
     fn has_turns(&self) -> bool {

@@ -71,6 +71,7 @@ impl Engine {
                     self.habits_off.push(habit);
                 }
             }
+            Step::Skip(count) => self.skip(count),
             Step::Reply(rule) => self.rules.push(rule),
             Step::Repeat { times, steps } => fiber.enter(steps, times),
             other => self.perform_call(fiber, other),

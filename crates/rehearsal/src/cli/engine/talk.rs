@@ -11,7 +11,7 @@ use super::Engine;
 use super::ledger::Spent;
 use super::notes::Noted;
 use crate::cli::args;
-use crate::cli::scenario::Counts;
+use crate::cli::scenario::{Counts, Habit};
 
 /// The key of the main conversation.
 pub(super) const MAIN: u64 = 0;
@@ -193,6 +193,7 @@ impl Engine {
     pub(super) fn close_message(&mut self, key: u64, reason: &str) {
         let streams = self.streams(key);
         let model = self.model.clone();
+        let is_free = !self.does(Habit::Cost);
         let talk = self.talk(key);
         let Some(message) = talk.message.take() else {
             return;
@@ -201,7 +202,10 @@ impl Engine {
         let told = talk.stop_as.take();
         let reason = told.as_deref().unwrap_or(reason);
         talk.stop_reason = Some(reason.to_owned());
-        let spent = Spent::of(&message.counts, message.bytes, &model);
+        let mut spent = Spent::of(&message.counts, message.bytes, &model);
+        if is_free {
+            spent.cost = 0.0;
+        }
         talk.spent.add(&spent);
         talk.last_spent = spent;
         self.total.add(&model, &spent);

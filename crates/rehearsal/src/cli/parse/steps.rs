@@ -58,6 +58,7 @@ pub(super) fn step<'a>(name: &str, cursor: &mut Cursor<'a>, lines: &mut Lines<'a
         "fold" => Step::Fold,
         "pace" => Step::Pace(cursor.duration()?),
         "usage" => Step::Usage(counts(cursor)?),
+        "skip" => Step::Skip(cursor.number("how many turns")?),
         "tool" => Step::Tool(calling(cursor, lines)?),
         "follow" if cursor.is_done() => Step::Follow(None),
         "follow" => Step::Follow(Some(text(cursor, lines)?)),

@@ -10,7 +10,7 @@ use super::{Line, Moment, Scribe, Who, stamp};
 
 const CUT_OFF: &str = "[Tool call interrupted: the session ended before this call's result was recorded, so its \
      outcome is unknown. Check whether it took effect before relying on it or running it again.]";
-const NO_ANSWER: &str = "No response requested.";
+pub(in crate::cli::disk) const NO_ANSWER: &str = "No response requested.";
 
 impl Scribe {
     /// A line of the CLI in the model's place: an error of the service. `fields` stand as on the wire.

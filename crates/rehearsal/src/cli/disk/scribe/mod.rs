@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub(in crate::cli) use agents::AgentNote;
+pub(super) use events::NO_ANSWER;
 pub(in crate::cli) use notes::Cost;
 pub(super) use notes::noted_as;
 pub(in crate::cli) use records::{Aside, Denial, Origin, Prompt, Reported, Said};
