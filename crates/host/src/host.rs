@@ -11,6 +11,7 @@ mod look;
 mod probe;
 mod shelf;
 mod view;
+mod worktrees;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -332,6 +333,13 @@ impl Host {
                 return self.make(*id, cmd, command).await;
             }
             Command::Keep(_) => return self.keep(cmd, command).await,
+            Command::RemoveWorktree { session } => {
+                return self.remove_worktree(*session, cmd, command).await;
+            }
+            Command::Restore { session } => {
+                self.bring_worktree_back(*session).await?;
+                *session
+            }
             Command::Decide { approval, .. } | Command::DecideAlike { approval, .. } => {
                 let id = *approval;
                 let row = self

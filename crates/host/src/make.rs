@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use countersign_client::history::Transcripts;
+use countersign_client::options::Version;
 
-use crate::control::session::Setup;
+use crate::control::session::{NewWorktree, Setup};
 use crate::control::{
-    Command, ControlError, Message, Mode, NewSession, Result, SessionId, State, now,
+    Command, ControlError, ForkWorktree, Message, Mode, NewSession, Result, SessionId, State, now,
 };
 use crate::desk::{self, Desk};
 use crate::host::Inner;
@@ -23,6 +24,9 @@ use crate::worktree::Worktree;
 
 /// So much of the first message is the name of a session that has none.
 const NAME: usize = 60;
+
+/// First version that is known to find a conversation that was begun in another folder.
+const FINDS_ELSEWHERE: Version = Version::new(2, 1, 325);
 
 /// A session that is about to be stored.
 pub(crate) struct Made {
@@ -55,26 +59,8 @@ async fn prepared(inner: &Arc<Inner>, command: &Command) -> Result<Made> {
             session,
             id,
             message,
-        } => {
-            let from = *session;
-            let old = inner.store.read(move |it| sessions::get(it, from)).await?;
-            if old.conversation.is_none() {
-                return Err(ControlError::not_now(
-                    "there is no conversation yet that could be forked: send a message first",
-                ));
-            }
-            let mut setup = old.setup.clone();
-            setup.mode = old.mode.for_next_agent();
-            let mut row = made(*id, old.cwd.clone(), setup, format!("{} (fork)", old.name));
-            row.parent = Some(old.id);
-            row.origin = Some("fork".to_owned());
-            row.worktree = old.worktree.clone();
-            Ok(Made {
-                row,
-                message: message.clone(),
-                rules_of: Some(old.id),
-            })
-        }
+            worktree,
+        } => forked(inner, *session, *id, message.clone(), *worktree).await,
         Command::Import {
             id,
             conversation,
@@ -102,6 +88,81 @@ async fn prepared(inner: &Arc<Inner>, command: &Command) -> Result<Made> {
         }
         _ => Err(ControlError::invalid("this makes no session")),
     }
+}
+
+/// A session that goes on from the conversation of another one, in a worktree of its own where that one has one.
+async fn forked(
+    inner: &Arc<Inner>,
+    from: SessionId,
+    id: SessionId,
+    message: Option<Message>,
+    worktree: ForkWorktree,
+) -> Result<Made> {
+    let old = inner.store.read(move |it| sessions::get(it, from)).await?;
+    if old.conversation.is_none() {
+        return Err(ControlError::not_now(
+            "there is no conversation yet that could be forked: send a message first",
+        ));
+    }
+    let mut setup = old.setup.clone();
+    setup.mode = old.mode.for_next_agent();
+    let mut row = made(id, old.cwd.clone(), setup, format!("{} (fork)", old.name));
+    row.parent = Some(old.id);
+    row.origin = Some("fork".to_owned());
+    row.worktree = old.worktree.clone();
+    if old.worktree.is_some() && worktree == ForkWorktree::Own {
+        give_worktree(inner, &mut row, &old).await?;
+    }
+    Ok(Made {
+        row,
+        message,
+        rules_of: Some(old.id),
+    })
+}
+
+/// Makes a worktree for a fork, from the last commit of the one that `old` has.
+async fn give_worktree(inner: &Arc<Inner>, row: &mut SessionRow, old: &SessionRow) -> Result<()> {
+    if !finds_conversations_elsewhere(old.version.as_deref()) {
+        return Err(ControlError::not_now(format!(
+            "Claude Code {} resumes a conversation only in the folder where it began: fork in the same worktree, or update it",
+            old.version.as_deref().unwrap_or_default()
+        )));
+    }
+    let theirs = worktree_of(old)?;
+    let order = crate::worktree::Order {
+        session: row.id,
+        cwd: &old.cwd,
+        new: &NewWorktree::default(),
+        name: &row.name,
+        env: &row.setup.env,
+        now: now(),
+    };
+    let created = inner.worktrees.create(order).await;
+    let mut worktree = created
+        .map_err(|error| ControlError::not_now(error.to_string()))?
+        .worktree;
+    // Rules know a repository by its own folder, not by that of another worktree.
+    worktree.repo = theirs.repo;
+    row.cwd = worktree.cwd.clone();
+    let told = format!(
+        "This conversation is a fork. It was begun in {} and goes on in {}, a git worktree of its own on the branch {}, which holds \
+         what was committed there. Work in {} alone; changes that were not committed are not in it.",
+        old.cwd.display(),
+        row.cwd.display(),
+        worktree.branch,
+        row.cwd.display(),
+    );
+    let before = row.setup.append_system_prompt.take();
+    let added = before.map_or_else(|| told.clone(), |before| format!("{before}\n\n{told}"));
+    row.setup.append_system_prompt = Some(added);
+    row.worktree = serde_json::to_value(&worktree).ok();
+    Ok(())
+}
+
+/// Whether a CLI of this version finds a conversation that was begun in another folder.
+fn finds_conversations_elsewhere(version: Option<&str>) -> bool {
+    let version = version.and_then(|version| version.parse::<Version>().ok());
+    version.is_none_or(|version| version >= FINDS_ELSEWHERE)
 }
 
 /// A session of its own, in the worktree that it wants.

@@ -458,7 +458,7 @@ export interface paths {
         get: operations["getSession"];
         put?: never;
         post?: never;
-        /** Puts a session into the trash. Nothing is deleted. */
+        /** Puts a session into the trash, with its worktree if that is wanted. Nothing is deleted. */
         delete: operations["trashSession"];
         options?: never;
         head?: never;
@@ -1067,6 +1067,24 @@ export interface paths {
         post?: never;
         /** Puts a file into the trash. */
         delete: operations["removeUpload"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/worktree": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Looks at the worktree of a session: what is in it that is nowhere else. */
+        get: operations["getWorktree"];
+        put?: never;
+        post?: never;
+        /** Removes the worktree of a session in the trash, if no work would be lost. Its folder goes to the trash. */
+        delete: operations["removeWorktree"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2531,7 +2549,14 @@ export interface components {
         ForkBody: {
             id?: components["schemas"]["SessionId"] | null;
             message?: components["schemas"]["MessageBody"] | null;
+            /** @description Where it works, if the other session has a worktree: in one of its own without it. */
+            worktree?: components["schemas"]["ForkWorktree"];
         };
+        /**
+         * @description Folder of a fork of a session that has a worktree.
+         * @enum {string}
+         */
+        ForkWorktree: "own" | "shared";
         /** @description A place in a transcript that holds what was searched. */
         Found: {
             /**
@@ -3197,6 +3222,8 @@ export interface components {
                 queued: number;
                 /** @description Why, in a sentence. */
                 reason: string;
+                /** @description The folder of the repository that its folder belongs to; none outside of one. */
+                repository?: string | null;
                 /**
                  * Format: int64
                  * @description When it came to that: microseconds of Unix time.
@@ -3648,6 +3675,8 @@ export interface components {
             queued: number;
             /** @description Why, in a sentence. */
             reason: string;
+            /** @description The folder of the repository that its folder belongs to; none outside of one. */
+            repository?: string | null;
             /**
              * Format: int64
              * @description When it came to that: microseconds of Unix time.
@@ -4540,6 +4569,19 @@ export interface components {
          * @enum {string}
          */
         Withdrawal: "cancelled" | "interrupted" | "agent_gone";
+        /** @description State of a session's worktree: what is in it that is nowhere else, and whether it may be removed. */
+        WorktreeView: {
+            /** @description Its branch. */
+            branch: string;
+            /** @description Its folder. */
+            folder: string;
+            /** @description The reason why it cannot be removed, and what to do; none if nothing would be lost. */
+            kept_because?: string | null;
+            /** @description The folder of its repository. */
+            repository: string;
+            /** @description Number of files that are changed or new, and not committed. */
+            uncommitted: number;
+        };
     };
     responses: never;
     parameters: never;
@@ -8106,7 +8148,10 @@ export interface operations {
     };
     trashSession: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Its worktree, too. Refused, and nothing is done, if there is work in it that is nowhere else. */
+                worktree?: boolean;
+            };
             header?: {
                 /** @description Names the write: the same key gives the same receipt and does nothing twice. */
                 "idempotency-key"?: string;
@@ -12695,6 +12740,233 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description It is in the trash */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Receipt"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this, or the request comes from another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The deadline has passed */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Somebody was first, or not in this state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It makes no sense as it is */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The disk is full: nothing was done */
+            507: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getWorktree: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where it is, and whether it may be removed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorktreeView"];
+                };
+            };
+            /** @description The request cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this, or the request comes from another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Somebody was first, or not in this state */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It makes no sense as it is */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tries */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not at the moment */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeWorktree: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the write: the same key gives the same receipt and does nothing twice. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                id: components["schemas"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is removed */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -5,6 +5,7 @@ type Schemas = components['schemas'];
 
 export type Session = Schemas['SessionView'];
 export type Earlier = Schemas['Earlier'];
+export type WorktreeView = Schemas['WorktreeView'];
 export type SessionState = Session['state'];
 export type Mode = Schemas['Mode'];
 export type ModeName = Schemas['ModeName'];

@@ -10,6 +10,9 @@ const MORE = 0.3;
 const ENOUGH = 1;
 /** Rows by which the reader's place is known. Several: a row of reads gets another name when more of them come above it. */
 const ANCHORS = 3;
+/** What the reader does to scroll, and for how long a movement of the box may come from it. */
+const HANDS = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
+const HAND = 1000;
 
 /** A row, and how far the box is scrolled beyond its beginning. */
 interface Anchor {
@@ -27,6 +30,9 @@ export class Scroller {
   #list: HTMLElement | null = null;
   #sizes: ResizeObserver | null = null;
   #top = 0;
+  /** How far the box could be scrolled when it was last put in its place. */
+  #extent = 0;
+  #touched = -HAND;
   #view = 600;
   #anchors: Anchor[] = [];
   #around = LITTLE;
@@ -48,10 +54,14 @@ export class Scroller {
     this.#heights.width(list.clientWidth);
     this.#sizes = new ResizeObserver((seen) => this.#resized(seen));
     this.#sizes.observe(box);
+    // What stands in it beside the rows, such as a question without its call, makes it longer as well.
+    this.#sizes.observe(list);
     box.addEventListener('scroll', this.#scrolled, { passive: true });
+    for (const hand of HANDS) box.addEventListener(hand, this.#byHand, { passive: true });
     this.#draw();
     return () => {
       box.removeEventListener('scroll', this.#scrolled);
+      for (const hand of HANDS) box.removeEventListener(hand, this.#byHand);
       this.#sizes?.disconnect();
       this.#box = this.#list = this.#sizes = null;
     };
@@ -89,10 +99,18 @@ export class Scroller {
     return true;
   }
 
+  #byHand = (): void => {
+    this.#touched = performance.now();
+  };
+
   #scrolled = (): void => {
     const box = this.#box;
     if (!box) return;
     const top = box.scrollTop;
+    const extent = box.scrollHeight - box.clientHeight;
+    // A list that got shorter, or a box that got higher, moves by itself: that was not the reader.
+    const isMoved = this.isPinned && Math.abs(extent - this.#extent) > 0.5 && performance.now() - this.#touched > HAND;
+    if (isMoved) return this.#keepPlace();
     const isUp = top < this.#top - 1;
     this.#top = top;
     // The box may have another height since it was last looked at: then it was not the reader who scrolled.
@@ -167,6 +185,10 @@ export class Scroller {
         isOther = true;
         continue;
       }
+      if (target === this.#list) {
+        isOther = true;
+        continue;
+      }
       const key = (target as HTMLElement).dataset['key'];
       // A row that has left the list is not measured: it would be nothing high.
       if (key === undefined || !target.isConnected) {
@@ -186,6 +208,7 @@ export class Scroller {
     if (!box) return;
     if (this.isPinned) {
       const end = box.scrollHeight - box.clientHeight;
+      this.#extent = end;
       if (Math.abs(box.scrollTop - end) > 0.5) box.scrollTop = end;
       this.#top = box.scrollTop;
       return;

@@ -37,6 +37,10 @@ export function bindGlobals(): () => void {
     onKey('page', '[', () => void (prefs.isSideHidden = !prefs.isSideHidden), 'Hide or show the list'),
     onKey('page', ']', togglePanel, 'Hide or show the panel'),
   ];
+  let isHidden = $state(document.hidden);
+  const looked = () => (isHidden = document.hidden);
+  document.addEventListener('visibilitychange', looked);
+  undo.push(() => document.removeEventListener('visibilitychange', looked));
   const ended = $effect.root(() => {
     // By their values: a host is busy all day, and the browser is told only what is new.
     const open = $derived(approvals.open.length);
@@ -47,7 +51,7 @@ export function bindGlobals(): () => void {
     $effect(() => badge(open));
     $effect(() => {
       const session = sessions.get(route.id);
-      if (session && !document.hidden) sessions.markSeen(session);
+      if (session && !isHidden) sessions.markSeen(session);
     });
   });
   return () => {

@@ -92,8 +92,36 @@ export function inOrder(group: GroupName, sessions: Session[]): Session[] {
   return [...sessions].sort(by);
 }
 
-/** The last part of a folder: what people call the repository. */
+/** The last part of a folder. */
 export function folderName(path: string): string {
   const parts = path.split(/[\\/]/).filter(Boolean);
   return parts.at(-1) ?? path;
+}
+
+/** The folder that a session belongs to: that of its repository, also where it works in a worktree of it. */
+export const homeOf = (session: Pick<Session, 'cwd' | 'repository'>): string => session.repository ?? session.cwd;
+
+/** What people call the repository of a session; its folder outside of one. */
+export const repositoryName = (session: Pick<Session, 'cwd' | 'repository'>): string => folderName(homeOf(session));
+
+export interface Repository {
+  name: string;
+  label: string;
+  items: Session[];
+}
+
+/** Sessions by repository, in the order in which they come: a repository stands where its first session does. Two of the same name
+    are told apart by the folder above. */
+export function byRepository(sessions: Session[]): Repository[] {
+  const found = new Map<string, Repository>();
+  for (const session of sessions) {
+    const home = homeOf(session);
+    const group = found.get(home) ?? { name: home, label: folderName(home), items: [] };
+    group.items.push(session);
+    found.set(home, group);
+  }
+  const all = [...found.values()];
+  const isTwice = (label: string) => all.filter((one) => folderName(one.name) === label).length > 1;
+  for (const one of all) if (isTwice(folderName(one.name))) one.label = one.name.split(/[\\/]/).filter(Boolean).slice(-2).join('/');
+  return all;
 }

@@ -18,6 +18,8 @@ export interface Prefs {
   /** When this browser last looked, in milliseconds: for what happened meanwhile. */
   lastSeen: number;
   hasSkippedTour: boolean;
+  /** The list shows sessions by repository, not by how they stand. */
+  isByRepository: boolean;
 }
 
 const STORE = 'countersign.prefs';
@@ -35,6 +37,7 @@ export const DEFAULTS: Prefs = {
   entersSend: true,
   lastSeen: 0,
   hasSkippedTour: false,
+  isByRepository: false,
 };
 
 /** Settings from what was stored, each part only where it has the kind of its default. */

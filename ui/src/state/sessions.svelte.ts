@@ -3,10 +3,12 @@
 import { SvelteMap } from 'svelte/reactivity';
 import { Refused, api, take } from '../api/client';
 import type { Session } from '../api/types';
-import { GROUPS, groupOf, inOrder, type GroupName } from './groups';
+import { GROUPS, byRepository, groupOf, inOrder, type GroupName } from './groups';
 import { Newest } from './newest';
+import { isUnread, newsOf, readSeen, type Seen } from './unread';
 
 const SEEN = 'countersign.seen';
+const SINCE = 'countersign.since';
 const PAGE = 200;
 /** So many are held; older ones that are done are found by search. */
 const MOST = 1000;
@@ -17,7 +19,8 @@ class Sessions {
   /** There are more than are held. */
   isCut = $state(false);
   #newest = new Newest();
-  #seen = new SvelteMap<string, number>(readSeen());
+  #seen = new SvelteMap<string, Seen>(readSeen(stored()));
+  #since = firstLook();
 
   /** Not put away, by group, in order. */
   readonly groups = $derived.by(() => {
@@ -31,6 +34,9 @@ class Sessions {
       ),
     }));
   });
+
+  /** The same, by repository. */
+  readonly repositories = $derived.by(() => byRepository(this.groups.flatMap((group) => group.items)));
 
   get(id: string | null): Session | undefined {
     return id === null ? undefined : this.byId.get(id);
@@ -75,37 +81,49 @@ class Sessions {
     this.#newest.forget(id);
   }
 
-  /** Something happened since this browser last showed it. A session that was never opened here is new, not unread, while it runs. */
+  /** It has something to read that this browser has not shown. */
   isUnread(session: Session): boolean {
-    const seen = this.#seen.get(session.id);
-    return seen === undefined ? groupOf(session) === 'needs' : session.last_activity > seen;
+    return isUnread(session, this.#seen.get(session.id), this.#since);
   }
 
   markSeen(session: Session): void {
-    const seen = this.#seen.get(session.id) ?? 0;
-    if (session.last_activity <= seen) return;
-    this.#seen.set(session.id, session.last_activity);
+    const seen = this.#seen.get(session.id);
+    const what = newsOf(session);
+    if (seen && session.last_activity <= seen.at && what === seen.what) return;
+    this.#seen.set(session.id, { at: Math.max(session.last_activity, seen?.at ?? 0), what });
     storeSeen(this.#seen);
   }
 }
 
-function readSeen(): [string, number][] {
+/** The newest thousand marks are kept. */
+function storeSeen(seen: Iterable<[string, Seen]>): void {
+  const newest = [...seen].sort((a, b) => b[1].at - a[1].at).slice(0, MOST);
+  const marks = newest.map(([id, { at, what }]) => [id, [at, what]]);
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(SEEN) ?? '{}');
-    if (typeof stored !== 'object' || stored === null) return [];
-    return Object.entries(stored).filter((pair): pair is [string, number] => typeof pair[1] === 'number');
+    localStorage.setItem(SEEN, JSON.stringify(Object.fromEntries(marks)));
   } catch {
-    return [];
+    // Marks last as long as the page.
   }
 }
 
-/** The newest thousand marks are kept. */
-function storeSeen(seen: Iterable<[string, number]>): void {
-  const newest = [...seen].sort((a, b) => b[1] - a[1]).slice(0, MOST);
+/** When this browser looked for the first time, in microseconds. */
+function firstLook(): number {
+  const now = Date.now() * 1000;
   try {
-    localStorage.setItem(SEEN, JSON.stringify(Object.fromEntries(newest)));
+    const stored = Number(localStorage.getItem(SINCE));
+    if (stored > 0) return stored;
+    localStorage.setItem(SINCE, String(now));
   } catch {
-    // Marks last as long as the page.
+    // As above.
+  }
+  return now;
+}
+
+function stored(): string | null {
+  try {
+    return localStorage.getItem(SEEN);
+  } catch {
+    return null;
   }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::MessageBlock;
-use crate::control::session::NewWorktree;
+use crate::control::session::{ForkWorktree, NewWorktree};
 use crate::control::{ControlError, MessageId, Mode, SessionId};
 
 /// The modes a person chooses from, by name.
@@ -205,6 +205,9 @@ pub struct ForkBody {
     /// What it is told first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<MessageBody>,
+    /// Where it works, if the other session has a worktree: in one of its own without it.
+    #[serde(default)]
+    pub worktree: ForkWorktree,
 }
 
 /// The files go back to how they were.

@@ -11,6 +11,7 @@ use super::{Client, NOTHING};
 use crate::bodies::{ImportBody, PatchSession, StartBody};
 use crate::control::{
     Above, Earlier, Found, Page, Queued, Receipt, SessionFilter, SessionId, SessionView, Usage,
+    WorktreeView,
 };
 
 /// Where a stream of a session begins.
@@ -89,6 +90,25 @@ impl Client {
     /// When the server says no.
     pub async fn put_away(&self, id: SessionId) -> Result<Receipt, ClientError> {
         let target = Target::api("/sessions").part(id);
+        self.write(Method::DELETE, target, NOTHING).await
+    }
+
+    /// Looks at the worktree of a session.
+    ///
+    /// # Errors
+    /// When it has none, or the server says no.
+    pub async fn worktree(&self, id: SessionId) -> Result<WorktreeView, ClientError> {
+        self.get(Target::api("/sessions").part(id).part("worktree"))
+            .await
+    }
+
+    /// Puts a session into the trash, and removes its worktree.
+    ///
+    /// # Errors
+    /// When work would be lost, or the server says no.
+    pub async fn put_away_with_worktree(&self, id: SessionId) -> Result<Receipt, ClientError> {
+        let target = Target::api("/sessions").part(id);
+        let target = target.with("worktree", Some(true));
         self.write(Method::DELETE, target, NOTHING).await
     }
 

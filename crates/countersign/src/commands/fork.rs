@@ -2,7 +2,7 @@
 
 use clap::Args;
 use countersign_api::bodies::{ForkBody, MessageBody};
-use countersign_api::control::{Did, SessionId};
+use countersign_api::control::{Did, ForkWorktree, SessionId};
 
 use crate::Outcome;
 use crate::remote::{self, Reach, ask, names};
@@ -14,12 +14,20 @@ pub(crate) struct Arguments {
     id: String,
     /// What the new agent is told first, or `-` for stdin
     text: Option<String>,
+    /// Work in the same worktree, beside the other agent, instead of in one of its own
+    #[arg(long)]
+    same_worktree: bool,
     #[command(flatten)]
     reach: Reach,
 }
 
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
-    let Arguments { id, text, reach } = arguments;
+    let Arguments {
+        id,
+        text,
+        same_worktree,
+        reach,
+    } = arguments;
     remote::with(reach, |remote| async move {
         let text = text.map(ask::text).transpose()?;
         let session = names::session(&remote.client, &id).await?.id;
@@ -29,15 +37,20 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 text,
                 ..MessageBody::default()
             }),
+            worktree: match same_worktree {
+                true => ForkWorktree::Shared,
+                false => ForkWorktree::Own,
+            },
         };
         let receipt = remote.client.fork(session, &body).await?;
         let words = match &receipt.did {
             Did::Session { session: new } => {
-                format!(
-                    "{} goes on from {}",
-                    names::short(new),
-                    names::short(session)
-                )
+                let branch = remote.client.session(*new).await?.branch;
+                let (new, old) = (names::short(new), names::short(session));
+                match branch {
+                    Some(branch) => format!("{new} goes on from {old}, on the branch {branch}"),
+                    None => format!("{new} goes on from {old}"),
+                }
             }
             _ => format!("{}: forked", names::short(session)),
         };

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::approval::Decide;
 use super::ids::{ApprovalId, Digest, MessageId, SessionId};
 use super::probe::McpAct;
-use super::session::{Message, Mode, NewSession};
+use super::session::{ForkWorktree, Message, Mode, NewSession};
 use super::shelf::Keep;
 
 /// Something a client wants done.
@@ -98,6 +98,9 @@ pub enum Command {
         /// What it is told first.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<Message>,
+        /// Where it works, if this one has a worktree.
+        #[serde(default, skip_serializing_if = "ForkWorktree::is_own")]
+        worktree: ForkWorktree,
     },
     /// The files go back to how they were at a message.
     Rewind {
@@ -126,6 +129,11 @@ pub enum Command {
     /// To the trash. Nothing is deleted.
     Trash {
         /// Which session.
+        session: SessionId,
+    },
+    /// Removes the worktree of a session in the trash, if no work would be lost.
+    RemoveWorktree {
+        /// Of which session.
         session: SessionId,
     },
     /// Back from the trash.
@@ -248,6 +256,7 @@ impl Command {
             | Self::Archive { session, .. }
             | Self::Trash { session }
             | Self::Restore { session }
+            | Self::RemoveWorktree { session }
             | Self::SetMode { session, .. }
             | Self::SetModel { session, .. }
             | Self::SetEnv { session, .. }

@@ -27,7 +27,7 @@ pub use look::{
 pub use probe::{
     ContextPart, ContextView, Files, McpAct, McpServer, Named, Probe, TaskOutput, TaskView,
 };
-pub use session::{Message, Mode, NewSession, SessionView, State};
+pub use session::{ForkWorktree, Message, Mode, NewSession, SessionView, State, WorktreeView};
 pub use shelf::{
     Acts, Browsed, BrowsedFolder, ChangeRule, DecidedBy, DecisionFilter, DecisionView, DiskUse,
     DiskView, Drafts, Explain, Explained, ImportFilter, Importable, InTrash, Insights, Keep,
@@ -124,4 +124,7 @@ pub trait Control: Probe + Shelf {
 
     /// The difference of a session's worktree to its base.
     fn diff(&self, id: SessionId) -> BoxFuture<'_, Result<String>>;
+
+    /// The worktree of a session: what is in it that is nowhere else.
+    fn worktree(&self, id: SessionId) -> BoxFuture<'_, Result<WorktreeView>>;
 }

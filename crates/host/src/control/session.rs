@@ -160,6 +160,41 @@ pub struct NewWorktree {
     pub setup: Option<String>,
 }
 
+/// Folder of a fork of a session that has a worktree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ForkWorktree {
+    /// A worktree and a branch of its own, from the last commit of the other one.
+    #[default]
+    Own,
+    /// The same worktree: two agents in the same files.
+    Shared,
+}
+
+impl ForkWorktree {
+    pub(crate) fn is_own(&self) -> bool {
+        *self == Self::Own
+    }
+}
+
+/// State of a session's worktree: what is in it that is nowhere else, and whether it may be removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct WorktreeView {
+    /// Its folder.
+    #[schema(value_type = String)]
+    pub folder: PathBuf,
+    /// The folder of its repository.
+    #[schema(value_type = String)]
+    pub repository: PathBuf,
+    /// Its branch.
+    pub branch: String,
+    /// Number of files that are changed or new, and not committed.
+    pub uncommitted: usize,
+    /// The reason why it cannot be removed, and what to do; none if nothing would be lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_because: Option<String>,
+}
+
 /// A message to an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Message {
@@ -364,6 +399,10 @@ pub struct SessionView {
     pub trashed: Option<u64>,
     /// Its branch, if it has a worktree.
     pub branch: Option<String>,
+    /// The folder of the repository that its folder belongs to; none outside of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub repository: Option<PathBuf>,
 }
 
 /// A word that names no mode.

@@ -10,7 +10,7 @@ use crate::control::approval::Life;
 use crate::control::{
     Above, ApprovalFilter, ApprovalId, ApprovalView, Cmd, Command, Control, ControlError, Earlier,
     EarlierPart, Followed, Found, HostEvent, Page, PlanVersion, Queued, Receipt, Result,
-    SessionFilter, SessionId, SessionView, State, Told, Usage, Vitals,
+    SessionFilter, SessionId, SessionView, State, Told, Usage, Vitals, WorktreeView,
 };
 use crate::follow::{self};
 use crate::pages::{self, PagesError};
@@ -262,6 +262,10 @@ impl Control for Host {
                 .await?;
             crate::make::diff(&self.inner, &row).await
         })
+    }
+
+    fn worktree(&self, id: SessionId) -> BoxFuture<'_, Result<WorktreeView>> {
+        Box::pin(self.worktree_view(id))
     }
 }
 

@@ -14,8 +14,11 @@ use crate::store::{Connection, StoreError, approvals, plans, sessions};
 /// A session as a client sees it.
 pub(super) fn view(listed: Listed) -> SessionView {
     let context_percent = listed.context.as_deref().and_then(Context::percent_of);
+    let found = listed.view.repository.clone();
+    let repository = found.or_else(|| crate::worktree::folder_of(&listed.view.cwd));
     SessionView {
         context_percent,
+        repository,
         ..listed.view
     }
 }

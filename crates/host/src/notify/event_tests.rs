@@ -33,6 +33,7 @@ pub(crate) fn view(number: u128, state: State, reason: &str) -> SessionView {
         archived: false,
         trashed: None,
         branch: None,
+        repository: None,
     }
 }
 

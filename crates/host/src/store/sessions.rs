@@ -182,7 +182,13 @@ struct Allowance {
 struct Branch {
     #[serde(default)]
     branch: Option<String>,
+    #[serde(default)]
+    repo: Option<RepoFolder>,
 }
+
+/// The folder of the repository of a worktree.
+#[derive(Deserialize)]
+struct RepoFolder(#[serde(with = "crate::trash::path_text")] PathBuf);
 
 /// A session as clients see it, but for what its context has to say.
 #[derive(Debug, Clone, PartialEq)]
@@ -223,6 +229,7 @@ impl Listed {
             archived: false,
             trashed: None,
             branch: None,
+            repository: None,
         };
         let glance = columns.next_borrowed::<Option<Glance<'_>>>()?;
         let (last, context) = glance.map_or((None, None), |it| (it.last, it.context));
@@ -236,7 +243,12 @@ impl Listed {
         view.archived = columns.next()?;
         view.trashed = columns.next()?;
         let worktree = columns.next::<Option<Json<Branch>>>()?;
-        view.branch = worktree.and_then(|it| it.0.branch);
+        if let Some(Json(worktree)) = worktree {
+            view.branch = worktree.branch;
+            // A client gets text: a name that is none is left out.
+            view.repository = worktree.repo.map(|it| it.0);
+            view.repository.take_if(|it| it.to_str().is_none());
+        }
         let context = context.map(|it| it.get().to_owned());
         Ok(Self { view, context })
     }

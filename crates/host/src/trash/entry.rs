@@ -69,6 +69,9 @@ pub struct Reason {
     /// Whose it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
+    /// The commit that a worktree was at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
 }
 
 impl Reason {
@@ -77,6 +80,7 @@ impl Reason {
         Self {
             why: why.into(),
             session: Some(session),
+            commit: None,
         }
     }
 }
@@ -86,6 +90,7 @@ impl From<&str> for Reason {
         Self {
             why: why.to_owned(),
             session: None,
+            commit: None,
         }
     }
 }

@@ -107,6 +107,11 @@ impl Trash {
         }
     }
 
+    /// The place of a thing while it is here.
+    pub fn place_of(&self, id: &TrashId) -> PathBuf {
+        self.folder.join(id.as_str()).join(IT)
+    }
+
     /// Brings a thing back to where it was.
     ///
     /// # Errors

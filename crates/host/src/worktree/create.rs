@@ -266,7 +266,7 @@ fn is_used_elsewhere(output: &Output) -> bool {
 }
 
 /// The session's folder in the worktree. The base may not have it, or may have a link there.
-fn make_cwd(worktree: &Worktree) -> Result<(), WorktreeError> {
+pub(super) fn make_cwd(worktree: &Worktree) -> Result<(), WorktreeError> {
     let inside = |path: &Path| {
         path.canonicalize()
             .map(|path| path.starts_with(&worktree.path))

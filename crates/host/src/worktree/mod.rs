@@ -5,6 +5,7 @@
 //! removed, and there is no word that would force it; what is removed goes to the trash; a branch goes only if every
 //! commit of it is in another one.
 
+mod been;
 mod create;
 mod diff;
 mod error;
@@ -14,6 +15,7 @@ mod look;
 mod losses;
 mod remove;
 mod repository;
+mod restore;
 mod setup;
 pub mod slug;
 mod status;
@@ -31,7 +33,7 @@ pub use error::WorktreeError;
 pub use list::{Listed, Standing};
 pub use losses::{Losses, Unmerged};
 pub use remove::{BranchFate, Removed};
-pub use repository::Base;
+pub use repository::{Base, folder_of};
 pub use setup::{SetupEnd, SetupFailed, SetupReport};
 pub use status::Names;
 pub use summary::Summary;

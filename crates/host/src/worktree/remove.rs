@@ -6,8 +6,9 @@
 
 use std::path::Path;
 
-use super::losses::others;
-use super::{Worktree, WorktreeError, Worktrees};
+use super::look::Looked;
+use super::losses::{half_done, others};
+use super::{Worktree, WorktreeError, Worktrees, status};
 use crate::trash::{Reason, TrashId};
 
 /// What became of the branch.
@@ -62,18 +63,39 @@ impl Worktrees {
                 losses: Box::new(losses),
             });
         }
-        let trash = self.to_trash(worktree, "its worktree was removed", now);
-        let trash = trash.await?;
-        // Nobody finds the folder by its name any more. Was there a commit since we looked?
-        let head = self.git.on(&looked.admin);
-        let head = head.args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
-        let head = head.run().await?;
-        if head.ok.then(|| head.text()) != looked.head {
+        let why = format!("its worktree was removed ({})", worktree.branch);
+        let mut reason = Reason::of(worktree.session, why);
+        reason.commit = looked.head.clone();
+        let trash = self.put(worktree, reason, now).await?;
+        // Nobody finds the folder by its name any more. Was there work since we looked?
+        if !self.is_as_before(worktree, &looked, &trash).await? {
             self.bring_back(&trash).await?;
             return Err(WorktreeError::Changed(worktree.path.clone()));
         }
         let branch = self.forget(worktree, &looked.common).await?;
         Ok(Removed { trash, branch })
+    }
+
+    /// Whether nothing was committed, stashed, changed or begun since this worktree was looked at. Its folder is in the trash.
+    async fn is_as_before(
+        &self,
+        worktree: &Worktree,
+        looked: &Looked,
+        trash: &TrashId,
+    ) -> Result<bool, WorktreeError> {
+        let head = self.git.on(&looked.admin);
+        let head = head.args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+        let head = head.run().await?;
+        if head.ok.then(|| head.text()) != looked.head {
+            return Ok(false);
+        }
+        let files = self.trash.place_of(trash);
+        let call = self.git.on(&looked.admin).env("GIT_WORK_TREE", &files);
+        let changes = status::of(call, true).await?;
+        let is_clean = changes.changed.count + changes.untracked.count == 0;
+        Ok(is_clean
+            && half_done(&looked.admin).is_empty()
+            && self.stashes(worktree, looked).await?.is_empty())
     }
 
     /// The folder is gone. Only if it is in the trash, by a removal that was stopped, does the rest follow.
@@ -170,9 +192,18 @@ impl Worktrees {
         why: &str,
         now: u64,
     ) -> Result<TrashId, WorktreeError> {
-        let (trash, path) = (self.trash.clone(), worktree.path.clone());
         let why = format!("{why} ({})", worktree.branch);
         let reason = Reason::of(worktree.session, why);
+        self.put(worktree, reason, now).await
+    }
+
+    async fn put(
+        &self,
+        worktree: &Worktree,
+        reason: Reason,
+        now: u64,
+    ) -> Result<TrashId, WorktreeError> {
+        let (trash, path) = (self.trash.clone(), worktree.path.clone());
         let put = blocking(&worktree.path, move || trash.put(&path, reason, now));
         Ok(put.await??)
     }
@@ -185,7 +216,7 @@ impl Worktrees {
     }
 }
 
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     about: &Path,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, WorktreeError> {

@@ -35,6 +35,24 @@ pub(super) struct Repository {
     pub(super) below: PathBuf,
 }
 
+/// Returns the folder of the repository that `cwd` lies in: for a linked worktree that of the repository itself. Reads
+/// git's files alone, and starts no process.
+pub fn folder_of(cwd: &Path) -> Option<PathBuf> {
+    let top = cwd.ancestors().find(|dir| dir.join(".git").exists())?;
+    let Ok(text) = std::fs::read_to_string(top.join(".git")) else {
+        return Some(top.to_owned());
+    };
+    // `gitdir: …/.git/worktrees/NAME`
+    let admin = text
+        .strip_prefix("gitdir: ")
+        .map(|path| top.join(path.trim_end()));
+    let main = admin.as_deref().and_then(|admin| {
+        let all = admin.parent().filter(|all| all.ends_with("worktrees"))?;
+        all.parent().filter(|git| git.ends_with(".git"))?.parent()
+    });
+    Some(main.unwrap_or(top).to_owned())
+}
+
 impl Repository {
     /// The one that `cwd` is in.
     pub(super) async fn find(git: &Git, cwd: &Path) -> Result<Self, WorktreeError> {

@@ -6,8 +6,8 @@
 use countersign_host::control::approval::{Remember, Scope};
 use countersign_host::control::session::Setup;
 use countersign_host::control::{
-    ApprovalView, Command, Control, ControlError, Decide, Message, Mode, NewSession, SessionId,
-    SessionView, State,
+    ApprovalView, Command, Control, ControlError, Decide, ForkWorktree, Message, Mode, NewSession,
+    SessionId, SessionView, State,
 };
 use serde_json::Value;
 
@@ -222,6 +222,7 @@ async fn a_fork_has_the_rules_folders_and_model_of_where_it_came_from() {
             session: id,
             id: fork,
             message,
+            worktree: ForkWorktree::Own,
         })
         .await;
     let spoke = |view: &SessionView| is_awake(view) && view.queued == 0;
@@ -325,6 +326,7 @@ turn always
         session: id,
         id: fork,
         message: None,
+        worktree: ForkWorktree::Own,
     };
     stage.execute(command).await;
     let resume = |message| Command::Resume {

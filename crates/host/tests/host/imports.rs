@@ -244,6 +244,7 @@ async fn a_fork_shows_what_its_parent_said_up_to_the_fork_with_a_cost_of_its_own
         session: parent,
         id,
         message: None,
+        worktree: countersign_host::control::ForkWorktree::Own,
     };
     stage.execute(fork).await;
     let (session, message) = (parent, Message::text("after the fork"));

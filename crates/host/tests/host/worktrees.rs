@@ -4,7 +4,7 @@ use std::path::Path;
 
 use countersign_host::control::session::{NewWorktree, Setup};
 use countersign_host::control::{
-    Command, Control, ControlError, Decide, Message, NewSession, SessionId,
+    Command, Control, ControlError, Decide, ForkWorktree, Message, NewSession, SessionId,
 };
 
 use crate::stage::{DEADLINE, Stage};
@@ -243,4 +243,140 @@ turn always
     };
     let view = stage.until_seen(id, "done without a question", done).await;
     assert!(view.cwd.join("added").exists());
+}
+
+/// A session in a worktree, with what it wrote committed there.
+async fn committed(stage: &Stage) -> (SessionId, std::path::PathBuf) {
+    repository(stage);
+    let id = worked(stage, NewWorktree::default()).await;
+    let cwd = stage.view(id).await.cwd;
+    git(&cwd, stage.root(), &["add", "--all"]);
+    commit(&cwd, stage, "what was added");
+    (id, cwd)
+}
+
+fn commit(cwd: &Path, stage: &Stage, message: &str) {
+    let who = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
+    let words = [&who[..], &["commit", "-qm", message]].concat();
+    git(cwd, stage.root(), &words);
+}
+
+async fn fork(stage: &Stage, session: SessionId, worktree: ForkWorktree) -> SessionId {
+    let id = SessionId::fresh();
+    let message = Some(Message::text("second"));
+    let fork = Command::Fork {
+        session,
+        id,
+        message,
+        worktree,
+    };
+    stage.execute(fork).await;
+    let open = stage.open_approvals(id, 1).await;
+    stage.decide(&open[0], Decide::allow()).await;
+    stage.until(id, "idle").await;
+    id
+}
+
+async fn remove(stage: &Stage, session: SessionId) -> Result<(), ControlError> {
+    let command = Command::RemoveWorktree { session };
+    let done = stage.host().execute(Stage::cmd(), command).await;
+    done.map(drop)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_of_a_worktree_session_gets_its_own_worktree_and_branch() {
+    let stage = Stage::new(WRITES).await;
+    let (id, cwd) = committed(&stage).await;
+    let old = stage.view(id).await;
+    let new = fork(&stage, id, ForkWorktree::Own).await;
+    let view = stage.view(new).await;
+    assert_ne!(view.cwd, old.cwd);
+    assert_ne!(view.branch, old.branch);
+    assert_eq!(
+        view.repository,
+        Some(stage.project().canonicalize().unwrap())
+    );
+    assert_eq!(view.repository, old.repository);
+    // What was committed is there, and what it writes is its own.
+    assert!(view.cwd.join("added.txt").exists() && view.cwd.join("second.txt").exists());
+    assert!(!cwd.join("second.txt").exists());
+    stage
+        .until_said(new, &format!("I am in {}.", view.cwd.display()))
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_shares_the_worktree_only_when_it_is_asked_to() {
+    let stage = Stage::new(WRITES).await;
+    let (id, cwd) = committed(&stage).await;
+    let new = fork(&stage, id, ForkWorktree::Shared).await;
+    assert_eq!(stage.view(new).await.cwd, cwd);
+    assert!(cwd.join("second.txt").exists());
+    // As long as one of them works in it, the other one's removal leaves it there.
+    git(&cwd, stage.root(), &["add", "--all"]);
+    commit(&cwd, &stage, "the second one");
+    let branch = stage.view(id).await.branch.unwrap();
+    git(&stage.project(), stage.root(), &["merge", "-q", &branch]);
+    stage.execute(Command::Trash { session: new }).await;
+    let why = stage.host().worktree(new).await.unwrap().kept_because;
+    assert!(why.unwrap().contains("works in it, too"));
+    assert!(remove(&stage, new).await.is_err());
+    stage.execute(Command::Trash { session: id }).await;
+    remove(&stage, id).await.unwrap();
+    assert!(!cwd.exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worktree_goes_with_its_session_once_it_is_clean_and_merged_and_comes_back_with_it() {
+    let stage = Stage::new(WRITES).await;
+    repository(&stage);
+    let id = worked(&stage, NewWorktree::default()).await;
+    let cwd = stage.view(id).await.cwd;
+    // New files, then commits that are nowhere else, then a session that is in use.
+    let found = stage.host().worktree(id).await.unwrap();
+    assert_eq!(found.uncommitted, 1, "{found:?}");
+    assert!(found.kept_because.unwrap().contains("added.txt"));
+    git(&cwd, stage.root(), &["add", "--all"]);
+    commit(&cwd, &stage, "what was added");
+    let why = stage.host().worktree(id).await.unwrap().kept_because;
+    assert!(why.unwrap().contains("in no other branch"));
+    let branch = stage.view(id).await.branch.unwrap();
+    git(&stage.project(), stage.root(), &["merge", "-q", &branch]);
+    let found = stage.host().worktree(id).await.unwrap();
+    assert_eq!(found.kept_because, None);
+    let early = remove(&stage, id).await.unwrap_err();
+    assert!(early.to_string().contains("not in the trash"), "{early}");
+
+    stage.execute(Command::Trash { session: id }).await;
+    remove(&stage, id).await.unwrap();
+    assert!(!cwd.exists());
+    let branches = git(
+        &stage.project(),
+        stage.root(),
+        &["branch", "--list", &branch],
+    );
+    assert_eq!(branches, "");
+
+    stage.execute(Command::Restore { session: id }).await;
+    assert!(cwd.join("added.txt").exists());
+    let message = Some(Message::text("again"));
+    let session = id;
+    stage.execute(Command::Resume { session, message }).await;
+    let open = stage.open_approvals(id, 1).await;
+    stage.decide(&open[0], Decide::allow()).await;
+    stage.until(id, "idle").await;
+    assert!(cwd.join("again.txt").exists());
+    let now = git(&cwd, stage.root(), &["branch", "--show-current"]);
+    assert_eq!(now.trim(), branch);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_tells_the_repository_that_its_folder_lies_in() {
+    let stage = Stage::new(WRITES).await;
+    let outside = stage.start("one").await;
+    let open = stage.open_approvals(outside, 1).await;
+    stage.decide(&open[0], Decide::deny("No.")).await;
+    assert_eq!(stage.view(outside).await.repository, None);
+    repository(&stage);
+    assert_eq!(stage.view(outside).await.repository, Some(stage.project()));
 }

@@ -71,6 +71,7 @@ pub(crate) fn event(session: u128, state: State, at: u64) -> Event {
         archived: false,
         trashed: None,
         branch: None,
+        repository: None,
     };
     Event::turned(&State::Running, &view).unwrap()
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use countersign_host::control::approval::{Remember, Scope};
 use countersign_host::control::session::Setup;
-use countersign_host::control::{Command, Decide, Message, Mode, SessionId};
+use countersign_host::control::{Command, Decide, ForkWorktree, Message, Mode, SessionId};
 use countersign_testkit::fetch::Installed;
 use serde_json::{Value, json};
 
@@ -110,6 +110,7 @@ pub(crate) async fn an_agent_that_is_woken_resumed_or_forked_stands_as_before(cl
             session: id,
             id: fork,
             message,
+            worktree: ForkWorktree::Own,
         })
         .await;
     let mode = Mode::Plan;

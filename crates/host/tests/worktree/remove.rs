@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use countersign_host::control::session::NewWorktree;
-use countersign_host::worktree::{BranchFate, Losses, Worktree, WorktreeError};
+use countersign_host::worktree::{BranchFate, Losses, Worktree, WorktreeError, Worktrees};
 
 use crate::stage::{NOW, Stage, from_base, session, write};
 
@@ -73,6 +73,70 @@ async fn new_files_stay() {
     // Even if the person does not want to see them.
     stage.git(&["config", "status.showUntrackedFiles", "no"]);
     assert_eq!(losses(&stage, &worktree).await.untracked.count, 1);
+}
+
+#[tokio::test]
+async fn what_was_stashed_on_another_branch_or_on_none_stays() {
+    let stage = Stage::new();
+    let worktree = stage.plain().await;
+    let git = |args: &[&str]| stage.git_in(&worktree.path, args);
+    let back = worktree.branch.clone();
+    for there in [&["--detach"][..], &["-b", "aside"]] {
+        git(&[&["checkout", "--quiet"], there].concat());
+        write(&worktree.path.join("readme"), "changed\n");
+        git(&["stash", "push", "--quiet"]);
+        git(&["checkout", "--quiet", &back]);
+        let lost = losses(&stage, &worktree).await;
+        assert_eq!(lost.stashes.len(), 1, "{lost:?}");
+        git(&["stash", "drop", "--quiet"]);
+    }
+    // One of the repository itself is none of the worktree's.
+    stage.write("readme", "changed\n");
+    stage.git(&["stash", "push", "--quiet"]);
+    stage.worktrees.remove(&worktree, NOW).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_comes_between_the_look_and_the_removal_stays() {
+    let stage = Stage::new();
+    let worktree = stage.plain().await;
+    // A git beside which somebody writes a file, after git has looked for files.
+    let bin = stage.root.join("bin");
+    let late = worktree.path.join("late");
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *'stash list'*) echo late 2>/dev/null > '{}';; esac\nexec /usr/bin/git \"$@\"\n",
+        late.display()
+    );
+    write(&bin.join("git"), &script);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(bin.join("git"), mode).unwrap();
+    let mut env = stage.env();
+    env.retain(|(name, _)| name != "PATH");
+    env.push((
+        "PATH".into(),
+        format!("{}:/usr/bin:/bin", bin.display()).into(),
+    ));
+    let worktrees = Worktrees::new(stage.worktrees.folder(), stage.trash.clone(), env);
+    let refused = worktrees.remove(&worktree, NOW).await.unwrap_err();
+    assert!(matches!(refused, WorktreeError::Changed(_)), "{refused}");
+    assert_eq!(std::fs::read_to_string(&late).unwrap(), "late\n");
+    assert!(stage.has_branch(&worktree.branch));
+}
+
+#[tokio::test]
+async fn a_removed_worktree_is_made_again_on_its_branch() {
+    let stage = Stage::new();
+    let worktree = stage.plain().await;
+    write(&worktree.path.join("readme"), "two\n");
+    let head = stage.commit_in(&worktree.path, "two");
+    assert!(!stage.worktrees.restore(&worktree).await.unwrap());
+    stage.git(&["merge", "--quiet", &worktree.branch]);
+    stage.worktrees.remove(&worktree, NOW).await.unwrap();
+    assert!(stage.worktrees.restore(&worktree).await.unwrap());
+    let at = stage.git_in(&worktree.path, &["rev-parse", "HEAD"]);
+    assert_eq!(at, head);
+    let on = stage.git_in(&worktree.path, &["branch", "--show-current"]);
+    assert_eq!(on, worktree.branch);
 }
 
 #[tokio::test]

@@ -125,6 +125,7 @@ async fn fork(
         session,
         id: body.id.unwrap_or_else(|| write.session()),
         message: message.transpose()?,
+        worktree: body.worktree,
     };
     carry_out(&app, write, command).await
 }

@@ -9,7 +9,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use countersign_api::bodies::{ImportBody, PatchSession};
-use countersign_api::control::{Command, Page, Receipt, SessionFilter, SessionId, SessionView};
+use countersign_api::control::{
+    Command, ControlError, Page, Receipt, SessionFilter, SessionId, SessionView, WorktreeView,
+};
 use countersign_api::{Code, Problem};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -28,10 +30,12 @@ pub(super) fn table() -> Table {
     Table {
         read: OpenApiRouter::new()
             .routes(routes!(list))
-            .routes(routes!(one)),
+            .routes(routes!(one))
+            .routes(routes!(worktree)),
         answer: OpenApiRouter::new(),
         full: OpenApiRouter::new()
             .routes(routes!(change, put_away))
+            .routes(routes!(remove_worktree))
             .routes(routes!(restore))
             .routes(routes!(import))
             .merge(super::start::routes()),
@@ -132,15 +136,58 @@ async fn change(
     }
 }
 
-/// Puts a session into the trash. Nothing is deleted.
-#[utoipa::path(delete, path = "/sessions/{id}", operation_id = "trashSession", tag = "sessions", params(("id" = SessionId, Path)),
-    responses((status = 200, description = "It is in the trash", body = Receipt)))]
+/// What goes with a session into the trash.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct AlongWith {
+    /// Its worktree, too. Refused, and nothing is done, if there is work in it that is nowhere else.
+    #[serde(default)]
+    worktree: bool,
+}
+
+/// Puts a session into the trash, with its worktree if that is wanted. Nothing is deleted.
+#[utoipa::path(delete, path = "/sessions/{id}", operation_id = "trashSession", tag = "sessions",
+    params(("id" = SessionId, Path), AlongWith), responses((status = 200, description = "It is in the trash", body = Receipt)))]
 async fn put_away(
+    State(app): State<Arc<App>>,
+    Path(session): Path<SessionId>,
+    Query(along): Query<AlongWith>,
+    write: Write,
+) -> Result<Json<Receipt>, Refusal> {
+    if !along.worktree {
+        return carry_out(&app, write, Command::Trash { session }).await;
+    }
+    let found = app.control.worktree(session).await?;
+    if let Some(why) = found.kept_because {
+        return Err(ControlError::NotNow { why }.into());
+    }
+    let mut second = write.cmd.clone();
+    second.key = format!("{}/worktree", second.key);
+    let _: Json<Receipt> = carry_out(&app, write, Command::Trash { session }).await?;
+    // It looks again: the agent was there until now.
+    let removed = Command::RemoveWorktree { session };
+    Ok(Json(app.control.execute(second, removed).await?))
+}
+
+/// Looks at the worktree of a session: what is in it that is nowhere else.
+#[utoipa::path(get, path = "/sessions/{id}/worktree", operation_id = "getWorktree", tag = "sessions", params(("id" = SessionId, Path)),
+    responses((status = 200, description = "Where it is, and whether it may be removed", body = WorktreeView)))]
+async fn worktree(
+    State(app): State<Arc<App>>,
+    Path(id): Path<SessionId>,
+) -> Result<Json<WorktreeView>, Refusal> {
+    Ok(Json(app.control.worktree(id).await?))
+}
+
+/// Removes the worktree of a session in the trash, if no work would be lost. Its folder goes to the trash.
+#[utoipa::path(delete, path = "/sessions/{id}/worktree", operation_id = "removeWorktree", tag = "sessions", params(("id" = SessionId, Path)),
+    responses((status = 200, description = "It is removed", body = Receipt)))]
+async fn remove_worktree(
     State(app): State<Arc<App>>,
     Path(session): Path<SessionId>,
     write: Write,
 ) -> Result<Json<Receipt>, Refusal> {
-    carry_out(&app, write, Command::Trash { session }).await
+    carry_out(&app, write, Command::RemoveWorktree { session }).await
 }
 
 /// Takes a session out of the trash.
