@@ -4,6 +4,9 @@
 
 use std::process::Command;
 
+#[cfg(target_os = "linux")]
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 /// Makes the child of `command` a process group of its own and, on Linux, has the kernel send it SIGTERM when
 /// the thread that starts it ends.
 ///
@@ -56,7 +59,11 @@ fn ask_for_death_signal(command: &mut Command, signal: rustix::process::Signal) 
     use std::os::unix::process::CommandExt as _;
 
     let parent = rustix::process::getpid();
+    let limit = limit_of_agents();
     let in_the_child = move || {
+        if let Some(limit) = limit {
+            setrlimit(Resource::Msgqueue, limit)?;
+        }
         rustix::process::set_parent_process_death_signal(Some(signal))?;
         // A parent that died before the request was made sends nothing any more. The child then has another
         // parent. None means one outside our namespace of process ids, of which nothing can be said.
@@ -66,9 +73,23 @@ fn ask_for_death_signal(command: &mut Command, signal: rustix::process::Signal) 
         }
     };
     // SAFETY: between fork and exec only async-signal-safe work is allowed, since another thread of the parent
-    // may have held any lock at the time of the fork. The closure makes two system calls, takes no lock,
+    // may have held any lock at the time of the fork. The closure makes at most three system calls, takes no lock,
     // allocates nothing (its captures are numbers, its errors are bare codes) and cannot panic.
     unsafe {
         command.pre_exec(in_the_child);
     }
+}
+
+/// The limit by which what an agent starts is known: one less than this process has, of bytes in POSIX message queues, which
+/// hardly any program uses. It is inherited, and only a process with the rights of root can raise it again, so it stays where a
+/// process clears its environment, leaves its parents and outlives its keeper. None if it cannot be lower.
+#[cfg(target_os = "linux")]
+fn limit_of_agents() -> Option<Rlimit> {
+    let now = getrlimit(Resource::Msgqueue);
+    let maximum = now.maximum.unwrap_or(u64::MAX).checked_sub(1)?;
+    let current = now.current.unwrap_or(u64::MAX).min(maximum);
+    Some(Rlimit {
+        current: Some(current),
+        maximum: Some(maximum),
+    })
 }

@@ -6,10 +6,10 @@
 //! Guards and keepers hide theirs as well, connect to nobody, and are passed over.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use super::agents::{self, Census};
-use super::{Entry, Holds, Process, system};
+use super::{Holds, Process, system};
 
 /// Who holds the other end of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,15 +36,24 @@ pub fn holder_of(theirs: SocketAddr, ours: SocketAddr) -> io::Result<Holder> {
     let tables = system::tables()?;
     let found = tables.iter().find_map(|table| find(table, theirs, ours));
     match found {
-        None if theirs.ip().to_canonical().is_loopback() => Ok(Holder::Unknown),
+        // On this machine, and gone already: what it asked is not carried out.
+        None if is_of_this_machine(theirs.ip(), ours.ip()) => Ok(Holder::Unknown),
         None => Ok(Holder::Elsewhere),
         Some(Socket { number: 0, .. }) => Ok(Holder::Unknown),
         Some(socket) => judge(
             agents::census()?,
             |pid| system::has_socket(pid, socket.number),
-            |pid| system::uid(pid) == Some(socket.uid),
+            |pid| agents::is_from_agent(pid) == Some(false),
+            |pid| Ok(system::uid(pid)? == Some(socket.uid)),
         ),
     }
+}
+
+/// Whether an address is one of this machine's.
+fn is_of_this_machine(theirs: IpAddr, ours: IpAddr) -> bool {
+    let (theirs, ours) = (theirs.to_canonical(), ours.to_canonical());
+    // Nobody can bind an address that is another machine's. Nothing is sent.
+    theirs.is_loopback() || theirs == ours || UdpSocket::bind((theirs, 0)).is_ok()
 }
 
 /// Who of all processes has it open. A tunnel's process often hides its files: it is believed to have it open if it is of
@@ -52,39 +61,32 @@ pub fn holder_of(theirs: SocketAddr, ours: SocketAddr) -> io::Result<Holder> {
 fn judge(
     all: Census,
     holds: impl Fn(u32) -> io::Result<Holds>,
-    is_of_its_user: impl Fn(u32) -> bool,
+    is_persons: impl Fn(u32) -> bool,
+    is_of_its_user: impl Fn(u32) -> io::Result<bool>,
 ) -> io::Result<Holder> {
-    let (found, hidden) = search(all.agents, &holds)?;
-    if let Some(agent) = found {
-        return Ok(Holder::Agent(agent.into()));
-    }
-    let (found, hiding) = search(all.others, &holds)?;
-    if found.is_some() {
-        return Ok(Holder::Person);
-    }
-    if let Some(agent) = hidden.into_iter().next() {
-        return Ok(Holder::Hidden(agent.into()));
-    }
-    match hiding.iter().any(|one| is_of_its_user(one.pid)) {
-        true => Ok(Holder::Person),
-        false => Ok(Holder::Unknown),
-    }
-}
-
-/// The first that has it open, else those that hide what they have.
-fn search(
-    among: Vec<Entry>,
-    holds: impl Fn(u32) -> io::Result<Holds>,
-) -> io::Result<(Option<Entry>, Vec<Entry>)> {
-    let mut hidden = Vec::new();
-    for one in among {
-        match holds(one.pid)? {
-            Holds::Yes => return Ok((Some(one), hidden)),
+    let mut doubtful = None;
+    for agent in all.agents {
+        match holds(agent.pid)? {
+            Holds::Yes => return Ok(Holder::Agent(agent.into())),
             Holds::No => {}
-            Holds::Hidden => hidden.push(one),
+            Holds::Unlisted | Holds::Hidden => doubtful = doubtful.or(Some(agent)),
         }
     }
-    Ok((None, hidden))
+    let mut may_hold = false;
+    for other in all.others {
+        match holds(other.pid)? {
+            // Asked once more: while all were listed, a parent may have ended and left its child to another.
+            Holds::Yes if is_persons(other.pid) => return Ok(Holder::Person),
+            Holds::Yes => return Ok(Holder::Agent(other.into())),
+            Holds::No | Holds::Unlisted => {}
+            Holds::Hidden => may_hold = may_hold || is_of_its_user(other.pid)?,
+        }
+    }
+    match (doubtful, may_hold) {
+        (Some(agent), _) => Ok(Holder::Hidden(agent.into())),
+        (None, true) => Ok(Holder::Person),
+        (None, false) => Ok(Holder::Unknown),
+    }
 }
 
 /// One end of a connection.
@@ -139,6 +141,7 @@ fn address(text: &str) -> Option<SocketAddr> {
 mod tests {
     use std::net::{TcpListener, TcpStream};
 
+    use super::super::Entry;
     use super::*;
 
     #[test]
@@ -183,6 +186,14 @@ mod tests {
     }
 
     #[test]
+    fn an_address_of_this_machine_is_not_elsewhere() {
+        let ip = |text: &str| -> IpAddr { text.parse().unwrap() };
+        assert!(is_of_this_machine(ip("127.0.0.9"), ip("127.0.0.1")));
+        assert!(is_of_this_machine(ip("::ffff:192.0.2.2"), ip("192.0.2.2")));
+        assert!(!is_of_this_machine(ip("192.0.2.1"), ip("192.0.2.2")));
+    }
+
+    #[test]
     fn a_connection_that_is_in_no_table_is_from_elsewhere() {
         let theirs = "192.0.2.1:5".parse().unwrap();
         let ours = "192.0.2.2:6".parse().unwrap();
@@ -191,9 +202,8 @@ mod tests {
         assert_eq!(holder_of(theirs, ours).unwrap(), Holder::Unknown);
     }
 
-    /// Asks about the processes 1 to 3, which are an agent's, and 5 to 7, which are not; 4 is a keeper.
-    fn ask(has: &[u32], hide: &[u32], of_its_user: &[u32]) -> Holder {
-        let entry = |pid| Entry {
+    fn entry(pid: u32) -> Entry {
+        Entry {
             pid,
             parent: 0,
             group: pid,
@@ -201,7 +211,11 @@ mod tests {
             started: u64::from(pid),
             ended: false,
             command: "x".into(),
-        };
+        }
+    }
+
+    /// Asks about the processes 1 to 3, which are an agent's, and 5 to 7, which are not; 4 is a keeper.
+    fn ask(has: &[u32], hide: &[u32], of_its_user: &[u32]) -> Holder {
         let all = Census {
             agents: (1..=3).map(entry).collect(),
             keepers: vec![entry(4)],
@@ -215,7 +229,9 @@ mod tests {
                 (false, false) => Holds::No,
             })
         };
-        judge(all, holds, |pid| of_its_user.contains(&pid)).unwrap()
+        let is_of_its_user = |pid| Ok(of_its_user.contains(&pid));
+        // 7 was an agent's child when everybody was listed.
+        judge(all, holds, |pid| pid != 7, is_of_its_user).unwrap()
     }
 
     fn named(pid: u32) -> Process {
@@ -235,7 +251,12 @@ mod tests {
     fn an_end_that_is_found_outside_of_every_agent_is_the_persons() {
         assert_eq!(ask(&[5], &[], &[]), Holder::Person);
         // An agent has started an ssh-agent, which hides its files.
-        assert_eq!(ask(&[7], &[3], &[3]), Holder::Person);
+        assert_eq!(ask(&[6], &[3], &[3]), Holder::Person);
+    }
+
+    #[test]
+    fn a_holder_that_came_from_an_agent_while_all_were_listed_is_the_agents() {
+        assert_eq!(ask(&[7], &[], &[]), Holder::Agent(named(7)));
     }
 
     #[test]
@@ -258,10 +279,15 @@ mod tests {
     #[test]
     fn a_look_that_fails_is_no_answer() {
         let all = Census {
-            agents: agents::census().unwrap().others,
+            agents: vec![entry(1)],
             ..Census::default()
         };
-        let failed = judge(all, |_| Err(io::ErrorKind::Other.into()), |_| false);
+        let failed = judge(
+            all,
+            |_| Err(io::ErrorKind::Other.into()),
+            |_| true,
+            |_| Ok(false),
+        );
         assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::Other);
     }
 }

@@ -78,6 +78,8 @@ impl fmt::Display for Process {
 enum Holds {
     Yes,
     No,
+    /// Not that it shows, but it has a file behind which others may be open that are listed nowhere.
+    Unlisted,
     /// It does not let this user see its files.
     Hidden,
 }

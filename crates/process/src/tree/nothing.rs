@@ -13,6 +13,10 @@ pub(super) fn look(_: u32) -> Option<Entry> {
     None
 }
 
+pub(super) fn try_look(_: u32) -> io::Result<Option<Entry>> {
+    Ok(None)
+}
+
 pub(super) fn bears(_: u32, _: &Marker) -> bool {
     false
 }
@@ -29,12 +33,28 @@ pub(super) fn has_socket(_: u32, _: u64) -> io::Result<Holds> {
     Ok(Holds::Hidden)
 }
 
-pub(super) fn uid(_: u32) -> Option<u32> {
+pub(super) fn uid(_: u32) -> io::Result<Option<u32>> {
+    Ok(None)
+}
+
+pub(super) fn arguments(_: u32) -> io::Result<Option<Vec<u8>>> {
+    Ok(None)
+}
+
+pub(super) fn try_environ(_: u32) -> io::Result<Option<Vec<u8>>> {
+    Ok(None)
+}
+
+pub(super) fn limit(_: u32) -> io::Result<Option<u64>> {
+    Ok(None)
+}
+
+pub(super) fn own_limit() -> Option<u64> {
     None
 }
 
-pub(super) fn arguments(_: u32) -> Option<Vec<u8>> {
-    None
+pub(super) fn is_stopped(_: u32) -> io::Result<bool> {
+    Ok(false)
 }
 
 pub(super) fn deliver(_: u32, _: Signal, _: impl FnOnce() -> bool) -> Delivery {

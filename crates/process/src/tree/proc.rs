@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::process::{
@@ -18,15 +19,53 @@ pub(super) fn list() -> io::Result<Vec<Entry>> {
     let numbers = std::fs::read_dir("/proc")?
         .filter_map(Result::ok)
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    Ok(numbers.filter_map(look).collect())
+    numbers
+        .filter_map(|pid| try_look(pid).transpose())
+        .collect()
 }
 
 /// One process.
 pub(super) fn look(pid: u32) -> Option<Entry> {
+    try_look(pid).ok().flatten()
+}
+
+/// One process, if there is one.
+///
+/// # Errors
+/// If this process can open no more files. What holds of nobody then must not be taken for an answer.
+pub(super) fn try_look(pid: u32) -> io::Result<Option<Entry>> {
+    let line = stat(pid)?;
+    Ok(line.and_then(|line| parse(&line)))
+}
+
+fn stat(pid: u32) -> io::Result<Option<Vec<u8>>> {
     let mut line = [0; 1024];
-    let mut file = File::open(format!("/proc/{pid}/stat")).ok()?;
-    let read = file.read(&mut line).ok()?;
-    parse(line.get(..read)?)
+    let read = File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read(&mut line));
+    Ok(seen(read)?.and_then(|read| Some(line.get(..read)?.to_vec())))
+}
+
+/// Whether a process stands still because of a signal or a debugger.
+pub(super) fn is_stopped(pid: u32) -> io::Result<bool> {
+    let line = stat(pid)?.unwrap_or_default();
+    let line = String::from_utf8_lossy(&line);
+    let state = line.rsplit_once(") ").map(|(_, rest)| rest);
+    Ok(state.is_some_and(|rest| rest.starts_with(['T', 't'])))
+}
+
+/// What was read, or None if it cannot be: the process is gone, or hides it.
+fn seen<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if is_shortage(&error) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Whether an error says nothing of what was looked at.
+fn is_shortage(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let code = Errno::from_io_error(error);
+    matches!(code, Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM))
 }
 
 /// Reads a line of `/proc/<pid>/stat`: number, name in brackets, then fields by position.
@@ -62,14 +101,50 @@ pub(super) fn bears(pid: u32, marker: &Marker) -> bool {
 
 /// The variables that a process was started with, each ended by NUL. None if they cannot be read.
 pub(super) fn environ(pid: u32) -> Option<Vec<u8>> {
+    try_environ(pid).ok().flatten()
+}
+
+/// The same.
+///
+/// # Errors
+/// If this process can open no more files.
+pub(super) fn try_environ(pid: u32) -> io::Result<Option<Vec<u8>>> {
     let until = Instant::now() + EXEC;
     loop {
-        let environ = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+        let Some(environ) = seen(std::fs::read(format!("/proc/{pid}/environ")))? else {
+            return Ok(None);
+        };
         if !(environ.is_empty() && is_in_exec(pid) && Instant::now() < until) {
-            return Some(environ);
+            return Ok(Some(environ));
         }
         std::thread::sleep(Duration::from_micros(200));
     }
+}
+
+/// The hard limit of bytes in message queues of a process of this user; `u64::MAX` if there is none. Everybody may read it, also
+/// of a process that hides.
+pub(super) fn limit(pid: u32) -> io::Result<Option<u64>> {
+    if !is_ours(pid)? {
+        return Ok(None);
+    }
+    let limits = seen(std::fs::read_to_string(format!("/proc/{pid}/limits")))?;
+    Ok(limits.as_deref().and_then(read_limit))
+}
+
+/// The hard limit in a file as `/proc/<pid>/limits` is one.
+fn read_limit(limits: &str) -> Option<u64> {
+    let line = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max msgqueue size"))?;
+    match line.split_ascii_whitespace().nth(1)? {
+        "unlimited" => Some(u64::MAX),
+        hard => hard.parse().ok(),
+    }
+}
+
+/// That limit of this process.
+pub(super) fn own_limit() -> Option<u64> {
+    limit(std::process::id()).ok().flatten()
 }
 
 /// The tables of all connections.
@@ -88,11 +163,15 @@ pub(super) fn tables() -> io::Result<Vec<String>> {
 
 /// The arguments that a process of this user shows, each ended by NUL, also where it hides its environment. None for another
 /// user's process: what that user's agents do is not this user's affair.
-pub(super) fn arguments(pid: u32) -> Option<Vec<u8>> {
-    if uid(pid) != Some(rustix::process::getuid().as_raw()) {
-        return None;
+pub(super) fn arguments(pid: u32) -> io::Result<Option<Vec<u8>>> {
+    match is_ours(pid)? {
+        true => seen(std::fs::read(format!("/proc/{pid}/cmdline"))),
+        false => Ok(None),
     }
-    std::fs::read(format!("/proc/{pid}/cmdline")).ok()
+}
+
+fn is_ours(pid: u32) -> io::Result<bool> {
+    Ok(uid(pid)? == Some(rustix::process::getuid().as_raw()))
 }
 
 /// Whether a process has this socket open, in any of its threads, which may have files of their own.
@@ -100,6 +179,7 @@ pub(super) fn arguments(pid: u32) -> Option<Vec<u8>> {
 /// # Errors
 /// If this process can open no more files, so that it cannot look.
 pub(super) fn has_socket(pid: u32, socket: u64) -> io::Result<Holds> {
+    let mut holds = Holds::No;
     let name = format!("socket:[{socket}]");
     let folder = format!("/proc/{pid}/task");
     let threads = match std::fs::read_dir(&folder) {
@@ -114,31 +194,56 @@ pub(super) fn has_socket(pid: u32, socket: u64) -> io::Result<Holds> {
                 other => return Ok(other),
             },
         };
-        let mut links = files
-            .flatten()
-            .filter_map(|file| std::fs::read_link(file.path()).ok());
-        if links.any(|link| link.as_os_str() == name.as_str()) {
-            return Ok(Holds::Yes);
+        for file in files.flatten() {
+            let link = std::fs::read_link(file.path()).unwrap_or_default();
+            if link.as_os_str() == name.as_str() {
+                return Ok(Holds::Yes);
+            }
+            if can_hold_unseen(&link, &file.path())? {
+                holds = Holds::Unlisted;
+            }
         }
     }
-    Ok(Holds::No)
+    Ok(holds)
+}
+
+/// Whether behind this open file there may be others that are not listed: a ring keeps those that were registered with it, and
+/// a socket those that wait in it to be received.
+fn can_hold_unseen(link: &Path, file: &Path) -> io::Result<bool> {
+    let link = link.as_os_str().as_encoded_bytes();
+    if link == b"anon_inode:[io_uring]" {
+        return Ok(true);
+    }
+    let info = match (
+        link.starts_with(b"socket:"),
+        file.parent(),
+        file.file_name(),
+    ) {
+        (true, Some(folder), Some(number)) => folder.with_file_name("fdinfo").join(number),
+        _ => return Ok(false),
+    };
+    let info = seen(std::fs::read_to_string(info))?.unwrap_or_default();
+    let waiting = info.lines().find_map(|line| line.strip_prefix("scm_fds:"));
+    Ok(waiting.is_some_and(|count| count.trim() != "0"))
 }
 
 /// What it means that the files of a process cannot be listed.
 fn unseen(error: io::Error) -> io::Result<Holds> {
     use rustix::io::Errno;
     match Errno::from_io_error(&error) {
-        Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM) => Err(error),
+        _ if is_shortage(&error) => Err(error),
         Some(Errno::NOENT | Errno::SRCH) => Ok(Holds::No),
         _ => Ok(Holds::Hidden),
     }
 }
 
 /// Whose process it is. Its folder belongs to the system if it hides, its status does not lie.
-pub(super) fn uid(pid: u32) -> Option<u32> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
-    line.split_ascii_whitespace().next()?.parse().ok()
+pub(super) fn uid(pid: u32) -> io::Result<Option<u32>> {
+    let status = seen(std::fs::read_to_string(format!("/proc/{pid}/status")))?;
+    Ok(status.as_deref().and_then(|status| {
+        let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+        line.split_ascii_whitespace().next()?.parse().ok()
+    }))
 }
 
 /// How long a process is given that is in the middle of an exec. On a busy machine it may not run for a while.
@@ -219,6 +324,16 @@ mod tests {
         assert_eq!(parse(&LINE.as_bytes()[..60]), None);
         assert_eq!(parse(b""), None);
         assert_eq!(parse(LINE.replace("4194560", "69238880").as_bytes()), None);
+    }
+
+    #[test]
+    fn the_hard_limit_is_read() {
+        let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+                      Max msgqueue size         100                  819199               bytes     \n";
+        assert_eq!(read_limit(limits), Some(819_199));
+        let none = limits.replace("819199", "unlimited");
+        assert_eq!(read_limit(&none), Some(u64::MAX));
+        assert_eq!(read_limit("Max cpu time  1 2 seconds"), None);
     }
 
     #[test]

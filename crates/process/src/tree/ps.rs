@@ -22,6 +22,12 @@ pub(super) fn look(pid: u32) -> Option<Entry> {
     found.into_iter().find(|entry| entry.pid == pid)
 }
 
+/// The same. Whether this process could look is not told apart.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn try_look(pid: u32) -> io::Result<Option<Entry>> {
+    Ok(look(pid))
+}
+
 fn ask(arguments: &[&str]) -> io::Result<Vec<Entry>> {
     let output = Command::new("ps")
         .args(arguments)
@@ -66,7 +72,10 @@ fn seconds(month: &str, day: &str, clock: &str, year: &str) -> Option<u64> {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::{arguments, bears, deliver, environ, has_socket, tables, uid};
+pub(super) use elsewhere::{
+    arguments, bears, deliver, environ, has_socket, is_stopped, limit, own_limit, tables,
+    try_environ, uid,
+};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
@@ -95,12 +104,28 @@ mod elsewhere {
         Ok(crate::tree::Holds::Hidden)
     }
 
-    pub(in crate::tree) fn uid(_: u32) -> Option<u32> {
+    pub(in crate::tree) fn uid(_: u32) -> std::io::Result<Option<u32>> {
+        Ok(None)
+    }
+
+    pub(in crate::tree) fn arguments(_: u32) -> std::io::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    pub(in crate::tree) fn try_environ(_: u32) -> std::io::Result<Option<Vec<u8>>> {
+        Ok(None)
+    }
+
+    pub(in crate::tree) fn limit(_: u32) -> std::io::Result<Option<u64>> {
+        Ok(None)
+    }
+
+    pub(in crate::tree) fn own_limit() -> Option<u64> {
         None
     }
 
-    pub(in crate::tree) fn arguments(_: u32) -> Option<Vec<u8>> {
-        None
+    pub(in crate::tree) fn is_stopped(_: u32) -> std::io::Result<bool> {
+        Ok(false)
     }
 
     /// Signals that process if `same` still says that it is the one meant.
