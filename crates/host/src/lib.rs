@@ -41,7 +41,7 @@ mod uploads;
 mod upserts;
 pub mod worktree;
 
-pub use countersign_process::few_heaps;
+pub use countersign_process::{few_heaps, raise_descriptor_limit};
 pub use folders::Folders;
 pub use host::{Host, HostError, Settings};
 pub use reindex::{Reindexed, reindex};

@@ -28,6 +28,10 @@ const NAME: usize = 60;
 /// First version that is known to find a conversation that was begun in another folder.
 const FINDS_ELSEWHERE: Version = Version::new(2, 1, 325);
 
+/// Number of files that must be free before a session is begun: for its keeper, its journal and its worktree. A start that fails half-way would leave
+/// some of it behind.
+const FREE_FOR_A_START: usize = 24;
+
 /// A session that is about to be stored.
 pub(crate) struct Made {
     pub(crate) row: SessionRow,
@@ -38,6 +42,13 @@ pub(crate) struct Made {
 
 /// Checks and prepares.
 pub(crate) async fn prepare(inner: &Arc<Inner>, command: &Command) -> Result<Made> {
+    if !countersign_process::can_open(FREE_FOR_A_START) {
+        return Err(ControlError::Unavailable {
+            why: "the daemon has as many files open as it may: end some agents or close some pages"
+                .into(),
+            retry_ms: 2_000,
+        });
+    }
     let mut made = prepared(inner, command).await?;
     match &made.message {
         Some(message) => message.says_something()?,

@@ -136,7 +136,10 @@ fn spawn(keeper: &KeeperCommand, folder: &Folder, generation: u32) -> Result<Chi
     let temp = std::env::var_os("TMPDIR").map(|value| ("TMPDIR".into(), value));
     // A host that an agent has started for itself: its keepers take that agent's processes for people.
     let around = std::env::var_os(Marker::NAME).map(|value| (Marker::NAME, value));
-    Command::new(&keeper.program)
+    let mut command = Command::new(&keeper.program);
+    // The keeper and all that it starts have the limit that the host was started with, not the one it gave itself.
+    countersign_process::give_back_descriptor_limit(&mut command);
+    command
         .args(&keeper.args)
         .arg("--dir")
         .arg(folder.path())

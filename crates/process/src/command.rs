@@ -59,9 +59,13 @@ fn ask_for_death_signal(command: &mut Command, signal: rustix::process::Signal) 
     use std::os::unix::process::CommandExt as _;
 
     let parent = rustix::process::getpid();
-    let limit = limit_of_agents();
+    let files = crate::descriptors::limit_of_children();
+    let queues = limit_of_agents();
     let in_the_child = move || {
-        if let Some(limit) = limit {
+        if let Some(limit) = files {
+            setrlimit(Resource::Nofile, limit)?;
+        }
+        if let Some(limit) = queues {
             setrlimit(Resource::Msgqueue, limit)?;
         }
         rustix::process::set_parent_process_death_signal(Some(signal))?;
@@ -73,7 +77,7 @@ fn ask_for_death_signal(command: &mut Command, signal: rustix::process::Signal) 
         }
     };
     // SAFETY: between fork and exec only async-signal-safe work is allowed, since another thread of the parent
-    // may have held any lock at the time of the fork. The closure makes at most three system calls, takes no lock,
+    // may have held any lock at the time of the fork. The closure makes at most four system calls, takes no lock,
     // allocates nothing (its captures are numbers, its errors are bare codes) and cannot panic.
     unsafe {
         command.pre_exec(in_the_child);
@@ -92,4 +96,23 @@ fn limit_of_agents() -> Option<Rlimit> {
         current: Some(current),
         maximum: Some(maximum),
     })
+}
+
+/// Sets the limit on open files in the child.
+#[cfg(unix)]
+#[expect(
+    unsafe_code,
+    reason = "the limit must be set in the child, between fork and exec"
+)]
+pub(crate) fn set_in_the_child(command: &mut Command, limit: rustix::process::Rlimit) {
+    use std::os::unix::process::CommandExt as _;
+
+    let in_the_child = move || {
+        rustix::process::setrlimit(rustix::process::Resource::Nofile, limit)?;
+        Ok(())
+    };
+    // SAFETY: as above: one system call, no lock, no allocation, no panic.
+    unsafe {
+        command.pre_exec(in_the_child);
+    }
 }

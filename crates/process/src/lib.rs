@@ -10,6 +10,8 @@
 #![warn(missing_docs)]
 
 mod command;
+#[cfg(unix)]
+mod descriptors;
 mod fork;
 pub mod lasting;
 mod marker;
@@ -19,6 +21,10 @@ mod tree;
 #[cfg(target_os = "linux")]
 pub use command::hear_of_parents_death;
 pub use command::{be_killed_with_parent, die_with_parent};
+#[cfg(unix)]
+pub use descriptors::{
+    can_look, can_open, descriptor_limit, give_back_descriptor_limit, raise_descriptor_limit,
+};
 #[cfg(unix)]
 pub use fork::fork;
 pub use fork::{ForkError, Forked, close_inherited};

@@ -64,6 +64,9 @@ pub(crate) fn run(wanted: Wanted) -> anyhow::Result<Outcome> {
     // Before there are threads: a daemon of many small tasks needs no heap for each of them.
     countersign_host::few_heaps();
     logging::start(wanted.log);
+    if let Err(error) = countersign_host::raise_descriptor_limit() {
+        tracing::warn!(%error, "the limit on open files stays as it is");
+    }
     let data = match &wanted.data {
         Some(data) => std::path::absolute(data)?,
         None => Folders::of_user(|name| std::env::var_os(name))

@@ -6,6 +6,7 @@
 mod api;
 mod beginning;
 mod crash;
+mod descriptors;
 mod ending;
 mod forms;
 mod health;

@@ -22,6 +22,9 @@ use crate::clock;
 use crate::listen::{Hand, NotAPerson, Peer, Shut};
 use crate::refusal::Refusal;
 
+/// When it is worth while to ask again after there was no file to spare, in milliseconds.
+const RETRY_MS: u64 = 2_000;
+
 /// What is known of the caller beside what is on the record.
 #[derive(Debug, Clone)]
 pub(crate) struct Holder {
@@ -130,7 +133,11 @@ fn no_person(why: &NotAPerson) -> Refusal {
             "Try again in a moment. If it stays so, raise the limit of open files (`ulimit -n`) and restart Countersign.",
         ),
     };
-    Problem::new(code, why.to_string()).hint(hint).into()
+    let problem = Problem::new(code, why.to_string()).hint(hint);
+    match why {
+        NotAPerson::NotSeen(_) => problem.retry_after_ms(RETRY_MS).into(),
+        _ => problem.into(),
+    }
 }
 
 /// What an agent is told to do instead.
@@ -138,6 +145,10 @@ const FOR_AN_AGENT: &str =
     "Decide in the page or in a terminal of your own, or make a token for the agent.";
 
 fn shut(why: Shut) -> Refusal {
+    if why == Shut::NoDescriptors {
+        let problem = Problem::new(Code::Unavailable, why.to_string());
+        return problem.retry_after_ms(RETRY_MS).into();
+    }
     let problem = Problem::new(Code::NotAllowed, why.to_string());
     problem.hint(FOR_AN_AGENT).into()
 }

@@ -33,6 +33,9 @@ pub use tls::Identity;
 
 use socket::Socket;
 
+/// Minimum number of connections at once, however few files may be open.
+const FEWEST_CONNECTIONS: usize = 16;
+
 /// What a connection may cost.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -59,6 +62,17 @@ impl Default for Limits {
             pace: Pace::default(),
             stall: Duration::from_secs(60),
             goodbye: Duration::from_secs(5),
+        }
+    }
+}
+
+impl Limits {
+    /// These limits, with no more connections than leave most of the files that may be open to agents and the database.
+    pub fn fitting(self, descriptors: u64) -> Self {
+        let share = usize::try_from(descriptors / 8).unwrap_or(usize::MAX);
+        Self {
+            connections: self.connections.min(share.max(FEWEST_CONNECTIONS)),
+            ..self
         }
     }
 }
@@ -195,7 +209,8 @@ pub async fn serve_on(
     router: Router,
     shutdown: impl Future<Output = ()>,
 ) {
-    run(listeners, router, Limits::default(), shutdown).await;
+    let limits = Limits::default().fitting(countersign_process::descriptor_limit());
+    run(listeners, router, limits, shutdown).await;
 }
 
 /// Serves until `shutdown`; then nobody new is let in, streams are told, and requests are given a moment.

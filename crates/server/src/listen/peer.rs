@@ -20,6 +20,11 @@ pub enum Shut {
         "what an agent has started may not speak for the person: decide in the page or in another terminal"
     )]
     FromAgent,
+    /// Too many files are open for a look at who it is.
+    #[error(
+        "who is at the other end cannot be found out: the daemon has as many files open as it may"
+    )]
+    NoDescriptors,
 }
 
 /// The other end of a connection.

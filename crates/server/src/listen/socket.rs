@@ -75,7 +75,12 @@ impl Drop for Socket {
 pub(super) fn peer(cred: io::Result<tokio::net::unix::UCred>) -> Peer {
     let uid = rustix::process::getuid().as_raw();
     let found = cred.ok().map(|cred| (cred.uid(), cred.pid()));
-    Peer::socket(admit(found, uid, countersign_process::is_from_agent))
+    let may = admit(found, uid, countersign_process::is_from_agent);
+    // What cannot be opened looks as if it could not be told.
+    Peer::socket(match may {
+        Err(Shut::FromAgent) if !countersign_process::can_look() => Err(Shut::NoDescriptors),
+        may => may,
+    })
 }
 
 /// What cannot be told counts against the peer.

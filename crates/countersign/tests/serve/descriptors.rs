@@ -1,0 +1,145 @@
+//! Open files: as many as may be for the daemon, as before for what it starts, and a clear word at the limit.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setrlimit};
+
+use super::crash::begin;
+use super::stage::{Daemon, Stage, until_shown};
+
+/// The soft limit of a process.
+fn soft_limit(pid: u32) -> u64 {
+    let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+    let line = limits
+        .lines()
+        .find(|line| line.starts_with("Max open files"));
+    let soft = line.unwrap().split_ascii_whitespace().nth(3).unwrap();
+    soft.parse().unwrap_or(u64::MAX)
+}
+
+/// Processes whose command line holds these words.
+fn running(words: &str) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_it = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(words)
+    };
+    pids.filter(is_it).collect()
+}
+
+#[test]
+fn the_daemon_may_open_what_the_system_allows_and_agents_what_it_was_started_with() {
+    let before = getrlimit(Resource::Nofile);
+    let few = Rlimit {
+        current: Some(512),
+        maximum: before.maximum,
+    };
+    let stage = Stage::new();
+    let claude = stage.playing("turn\n  say \"Waiting.\"\n  wait forever\n");
+    setrlimit(Resource::Nofile, few).unwrap();
+    let daemon = stage.serve(&["--claude", &claude]);
+    setrlimit(Resource::Nofile, before.clone()).unwrap();
+    assert_eq!(soft_limit(daemon.pid()), before.maximum.unwrap_or(u64::MAX));
+    let browser = daemon.signed_in();
+    let folder = stage.project().to_str().unwrap().to_owned();
+    let session = begin(&browser, "go", &folder);
+    until_shown(&browser, &session, "Waiting.");
+    let mut agents = running(stage.root().join("scenario").to_str().unwrap());
+    agents.retain(|pid| *pid != daemon.pid());
+    assert!(!agents.is_empty());
+    for pid in agents {
+        assert_eq!(soft_limit(pid), 512);
+    }
+}
+
+/// A connection that stays.
+struct Connection(TcpStream, String);
+
+impl Connection {
+    fn to(daemon: &Daemon) -> Self {
+        let stream = TcpStream::connect(daemon.address()).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(40)))
+            .unwrap();
+        Self(stream, daemon.address().to_owned())
+    }
+
+    /// Head and body of the answer.
+    fn ask(&mut self, method: &str, path: &str, token: &str, body: &str) -> String {
+        let text = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            self.1,
+            body.len()
+        );
+        self.0.write_all(text.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        loop {
+            let mut more = [0; 4096];
+            let read = self.0.read(&mut more).unwrap();
+            bytes.extend_from_slice(&more[..read]);
+            let said = String::from_utf8_lossy(&bytes).to_lowercase();
+            let whole = said.split_once("\r\n\r\n").is_some_and(|(head, body)| {
+                let length = head.split_once("content-length: ").map(|(_, rest)| rest);
+                let length = length.and_then(|rest| rest.lines().next()?.parse().ok());
+                match length {
+                    Some(length) => body.len() >= length,
+                    None => body.ends_with("0\r\n\r\n"),
+                }
+            });
+            if whole || read == 0 {
+                return said;
+            }
+        }
+    }
+}
+
+/// Sets how many files the daemon may have open.
+fn limit(daemon: &Daemon, current: Option<u64>) {
+    let pid = Pid::from_raw(i32::try_from(daemon.pid()).unwrap());
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    prlimit(pid, Resource::Nofile, Rlimit { current, maximum }).unwrap();
+}
+
+#[test]
+fn with_no_file_to_spare_nobody_is_taken_for_an_agent_and_nothing_is_begun() {
+    let stage = Stage::new();
+    let claude = stage.playing("turn\n  say \"Hello.\"\n");
+    let daemon = stage.serve(&["--claude", &claude]);
+    let token = std::fs::read_to_string(stage.data().join("auth/token")).unwrap();
+    let token = token.trim();
+    let all = getrlimit(Resource::Nofile).maximum;
+    let mut connection = Connection::to(&daemon);
+    connection.ask("GET", "/healthz", token, "");
+
+    limit(&daemon, Some(3));
+    let said = connection.ask("GET", "/api/v1/sessions", token, "");
+    assert!(said.starts_with("http/1.1 503"), "{said}");
+    assert!(
+        said.contains("retry-after: ") && said.contains("files open"),
+        "{said}"
+    );
+    limit(&daemon, all);
+    let said = connection.ask("GET", "/api/v1/sessions", token, "");
+    assert!(said.starts_with("http/1.1 200"), "{said}");
+
+    let folder = stage.project();
+    let body = serde_json::json!({"prompt": "hi", "cwd": folder.to_str().unwrap()}).to_string();
+    limit(&daemon, Some(3));
+    let said = connection.ask("POST", "/api/v1/sessions", token, &body);
+    limit(&daemon, all);
+    assert!(said.starts_with("http/1.1 503"), "{said}");
+    assert!(
+        said.contains("retry-after: ") && said.contains("files open"),
+        "{said}"
+    );
+    let said = connection.ask("GET", "/api/v1/sessions", token, "");
+    assert!(said.contains("\"items\":[]"), "{said}");
+    let left = std::fs::read_dir(stage.data().join("sessions"))
+        .unwrap()
+        .count();
+    assert_eq!(left, 0, "nothing of the start is left");
+}
