@@ -96,6 +96,9 @@ async fn rounds(host: Weak<Inner>, came: Arc<Notify>) {
         };
         if is_for_all {
             next = tokio::time::Instant::now() + EVERY;
+            if let Some(inner) = host.upgrade() {
+                inner.reserve.keep();
+            }
         }
         for session in sessions {
             let Some(inner) = host.upgrade().filter(|inner| !inner.is_closed()) else {

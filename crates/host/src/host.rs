@@ -35,6 +35,7 @@ use crate::notify::{BadTarget, Mask, Notifier, Outside, Schedule, Target, Target
 use crate::pages::Turns;
 use crate::room::Room;
 use crate::session::Timing;
+use crate::space_reserve::SpaceReserve;
 use crate::store::{
     Connection, Durability, HostLock, LockError, Store, StoreError, approvals, events, queue,
     receipts, rules, sessions,
@@ -163,6 +164,7 @@ pub(crate) struct Inner {
     /// The host has let go of everything: nothing begins any more.
     is_closed: AtomicBool,
     pub(crate) worktrees: Worktrees,
+    pub(crate) reserve: SpaceReserve,
     pub(crate) care: Care,
     notifier: Notifier,
     lock: Mutex<Option<HostLock>>,
@@ -206,6 +208,8 @@ impl Host {
     /// When another host has the folder, or the database cannot be used.
     pub async fn open(mut settings: Settings) -> Result<Self, HostError> {
         let path = settings.agents.data.clone();
+        // On a full disk the host begins all the same, in the room that is kept for that: agents must be shown and ended.
+        SpaceReserve::of(&path).release_if_full();
         let folders = Folders::open(&path).map_err(|source| HostError::Folder { path, source })?;
         settings.agents.data = folders.root().to_owned();
         settings.agents.worktrees = folders.worktrees();
@@ -235,6 +239,8 @@ impl Host {
         );
         let targets = Targets::new(targets, Schedule::default())?;
         let outside = Outside::of_process(settings.link_base.clone());
+        let reserve = SpaceReserve::of(folders.root());
+        reserve.keep();
         let notifier = Notifier::start(targets, outside, |said| {
             tracing::warn!(?said, "somebody could not be told");
         });
@@ -258,6 +264,7 @@ impl Host {
             measure: Arc::default(),
             shelving: tokio::sync::Mutex::default(),
             worktrees,
+            reserve,
             care: Care::default(),
             notifier,
             lock: Mutex::new(Some(lock)),
@@ -303,6 +310,19 @@ impl Host {
                 why: "this host is closed: open the data folder again".to_owned(),
                 retry_ms: 1_000,
             }),
+        }
+    }
+
+    /// Executes a command. What grants nothing and ends something finds the room that is kept for a full disk: stored as ever, so decided once.
+    async fn execute_with_room(&self, cmd: Cmd, command: Command) -> Result<Receipt> {
+        if !command.may_use_reserve() {
+            return self.execute(cmd, command).await;
+        }
+        match self.execute(cmd.clone(), command.clone()).await {
+            Err(ControlError::NoSpace) if self.inner.reserve.release() => {
+                self.execute(cmd, command).await
+            }
+            done => done,
         }
     }
 

@@ -35,6 +35,7 @@ mod reindex;
 mod room;
 pub mod session;
 mod shelf;
+mod space_reserve;
 pub mod store;
 pub mod trash;
 mod uploads;

@@ -74,7 +74,13 @@ async fn ready(State(doors): State<Doors>) -> Result<Response, Refusal> {
         ..SessionFilter::default()
     };
     match tokio::time::timeout(PATIENCE, app.control.sessions(one)).await {
-        Ok(Ok(_)) => Ok(plain("ready\n".to_owned())),
+        Ok(Ok(_)) => match app.control.vitals().await {
+            Ok(vitals) if vitals.disk_full => {
+                let detail = "the disk is full: agents can be shown and ended, and nothing else; make room in the data folder's disk";
+                Err(Problem::new(Code::Unavailable, detail).into())
+            }
+            _ => Ok(plain("ready\n".to_owned())),
+        },
         // What exactly is wrong is for the log: nobody is signed in here.
         Ok(Err(error)) => {
             tracing::error!(%error, "not ready");

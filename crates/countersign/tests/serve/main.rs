@@ -7,6 +7,7 @@ mod api;
 mod beginning;
 mod crash;
 mod descriptors;
+mod disk;
 mod ending;
 mod forms;
 mod health;

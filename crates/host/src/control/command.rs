@@ -268,4 +268,15 @@ impl Command {
             Self::Decide { .. } | Self::DecideAlike { .. } | Self::Keep(_) => return None,
         })
     }
+
+    /// Returns whether it grants nothing and ends something: a no, and an interrupt. Ends of agents need no room.
+    pub(crate) fn may_use_reserve(&self) -> bool {
+        match self {
+            Self::Interrupt { .. } => true,
+            Self::Decide { decide, .. } | Self::DecideAlike { decide, .. } => {
+                matches!(decide, Decide::Deny { .. } | Decide::Decline { .. })
+            }
+            _ => false,
+        }
+    }
 }

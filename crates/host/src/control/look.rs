@@ -289,6 +289,9 @@ pub struct Vitals {
     pub writes_waiting: u64,
     /// What all sessions have cost, in US dollars.
     pub cost_usd: f64,
+    /// The disk of the data folder is full.
+    #[serde(default)]
+    pub disk_full: bool,
 }
 
 /// What was spent.

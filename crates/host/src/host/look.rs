@@ -30,6 +30,7 @@ impl Control for Host {
             vitals.records = self.inner.levels.records();
             vitals.transactions = written.transactions;
             vitals.writes_waiting = written.waiting;
+            vitals.disk_full = self.inner.reserve.is_full();
             Ok(vitals)
         })
     }
@@ -38,7 +39,7 @@ impl Control for Host {
         let host = self.clone();
         Box::pin(async move {
             // Whoever asked may hang up half-way: what is begun is done whole all the same.
-            let done = tokio::spawn(async move { host.execute(cmd, command).await });
+            let done = tokio::spawn(async move { host.execute_with_room(cmd, command).await });
             done.await.unwrap_or_else(|error| {
                 Err(ControlError::Unknown {
                     why: format!("the command broke off half-way: {error}"),

@@ -193,7 +193,8 @@ impl Actor {
             }
             Ok(Did::Done)
         };
-        let is_end = matches!(input, Input::Interrupt | Input::Stop | Input::ForceEnd);
+        // An interrupt is a line that has to be stored; an end is a word to the keeper.
+        let is_end = matches!(input, Input::Stop | Input::ForceEnd);
         let inputs = match input {
             Input::Resume => vec![Input::ReleaseQueue, Input::Resume],
             input => vec![input],

@@ -44,7 +44,8 @@ impl Road for ByKeeper {
                     tracing::warn!(%error, "a line cannot be stored, so it does not go");
                     RoadError::Full
                 })?;
-                (Ref::N(n), None, false)
+                // It grants nothing, and the turn is to end though the disk is full.
+                (Ref::N(n), None, is_interrupt(&line))
             }
         };
         let bytes = parcel(&what, &line, note, refuses).map_err(|_| RoadError::Closed)?;
@@ -69,4 +70,13 @@ impl Road for ByKeeper {
     fn exit(&self) -> Option<KeptExit> {
         self.ending.exit()
     }
+}
+
+/// Returns whether a line interrupts a turn.
+fn is_interrupt(line: &[u8]) -> bool {
+    let Ok(route) = countersign_wire::route::Route::of(line.trim_ascii_end()) else {
+        return false;
+    };
+    route.kind.raw() == b"control_request"
+        && route.subtype.is_some_and(|it| it.raw() == b"interrupt")
 }
