@@ -63,7 +63,7 @@ describe('from the login link', () => {
       const second = await window.context();
       const page = await second.newPage();
       await page.goto(stage.firstLink);
-      await page.getByText(/was used, has expired/).waitFor();
+      await page.getByText(/no longer works/).waitFor();
       await page.goto(stage.url);
       await page.getByRole('heading', { name: 'Not signed in' }).waitFor();
     } finally {

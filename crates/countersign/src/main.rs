@@ -16,6 +16,7 @@ mod show;
 mod term;
 mod wire_check;
 
+use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
@@ -168,13 +169,23 @@ enum Outcome {
     Ended(ExitCode),
 }
 
+/// Puts `serve` before options that stand where a command could: `countersign` alone serves, and so it does with options.
+fn with_serve(mut words: Vec<OsString>) -> Vec<OsString> {
+    let first = words.get(1).and_then(|word| word.to_str());
+    let is_for_help = |word: &str| matches!(word, "-h" | "--help" | "-V" | "--version" | "--");
+    if cfg!(unix) && first.is_some_and(|word| word.starts_with('-') && !is_for_help(word)) {
+        words.insert(1, "serve".into());
+    }
+    words
+}
+
 fn main() -> ExitCode {
     // Before anything else has allocated or started a thread: the process forks, and stays small.
     #[cfg(unix)]
     if let Some(code) = countersign_keeper::main_if_asked() {
         return code;
     }
-    let arguments = Arguments::parse();
+    let arguments = Arguments::parse_from(with_serve(std::env::args_os().collect()));
     let outcome = match arguments.command {
         #[cfg(not(unix))]
         None => commands::overview::run(),
@@ -254,4 +265,29 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .downcast_ref::<io::Error>()
         .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn parsed(words: &[&str]) -> Result<Arguments, clap::Error> {
+        let words = std::iter::once("countersign").chain(words.iter().copied());
+        Arguments::try_parse_from(with_serve(words.map(OsString::from).collect()))
+    }
+
+    #[test]
+    fn options_of_serve_work_without_the_word() {
+        for words in [
+            &["--listen", "127.0.0.1:0"][..],
+            &["--rehearsal", "--no-open"],
+        ] {
+            let arguments = parsed(words).unwrap();
+            assert!(matches!(arguments.command, Some(Command::Serve(_))));
+        }
+        assert!(parsed(&[]).unwrap().command.is_none());
+        let help = parsed(&["--help"]).unwrap_err();
+        assert_eq!(help.kind(), clap::error::ErrorKind::DisplayHelp);
+        assert!(help.to_string().contains("token"), "that of all commands");
+    }
 }

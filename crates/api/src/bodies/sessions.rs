@@ -82,7 +82,7 @@ pub struct StartBody {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<MessageBlock>)]
     pub blocks: Vec<Value>,
-    /// The folder it works in, from the root on. Only a template may say it instead.
+    /// The folder it works in, from the root on or from your home (`~/work`). Only a template may say it instead.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cwd: String,
     /// Its name; made from the first message without one.

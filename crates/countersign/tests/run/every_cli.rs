@@ -175,6 +175,24 @@ reply
     stage.until_nothing_runs();
 }
 
+/// A command in the background ends, and the CLI begins a turn of its own to tell of it.
+pub(crate) fn the_turn_that_follows_work_in_the_background_is_not_lost(which: Which) {
+    const MODEL: &str = r#"
+reply when "Begin"
+  tool Bash {"command":"sleep 1; touch over.txt","description":"Wait","run_in_background":true}
+reply
+  say "It runs."
+reply always
+  say "It is over."
+"#;
+    let Some(stage) = Stage::new(which, MODEL) else {
+        return;
+    };
+    let ran = stage.run(&["--yes", "Begin."]).is(0);
+    assert!(stage.read("over.txt").is_some());
+    ran.says("It runs.").says("It is over.");
+}
+
 /// A hook of the person runs, one of a folder that nobody trusts does not.
 pub(crate) fn what_an_untrusted_folder_would_start_does_not_run(which: Which) {
     let Some(stage) = Stage::new(which, "reply\n  say \"Hello.\"\n") else {

@@ -60,3 +60,12 @@ on_every_cli! {
         the_end_of_a_run_is_the_end_of_its_commands,
     ]
 }
+
+// Those that begin such a turn.
+on_every_cli! {
+    v2_1_325_background: Which::Real("2.1.325");
+    v2_1_62_background: Which::Real("2.1.62");
+    => [
+        the_turn_that_follows_work_in_the_background_is_not_lost,
+    ]
+}

@@ -119,7 +119,7 @@ fn with_no_file_to_spare_nobody_is_taken_for_an_agent_and_nothing_is_begun() {
     let said = connection.ask("GET", "/api/v1/sessions", token, "");
     assert!(said.starts_with("http/1.1 503"), "{said}");
     assert!(
-        said.contains("retry-after: ") && said.contains("files open"),
+        said.contains("retry-after: ") && said.contains("open files"),
         "{said}"
     );
     limit(&daemon, all);

@@ -16,5 +16,6 @@ mod ours;
 mod page;
 mod secrets;
 mod stage;
+mod starting;
 mod tls;
 mod unit;

@@ -59,7 +59,11 @@ async fn browse(
     State(app): State<Arc<App>>,
     Query(place): Query<Where>,
 ) -> Result<Json<Browsed>, Refusal> {
-    Ok(Json(app.control.folders(place.path).await?))
+    Ok(Json(
+        app.control
+            .folders(place.path.map(super::start::from_home))
+            .await?,
+    ))
 }
 
 /// Which conversations.

@@ -25,8 +25,7 @@ use crate::listen::Peer;
 use crate::refusal::Refusal;
 
 /// What is said of a code or a token that is not good.
-const NOT_GOOD: &str =
-    "this link was used, has expired or never was one; `countersign` prints a new one";
+const NOT_GOOD: &str = "This sign-in link no longer works. Run `countersign` for a new one.";
 
 /// What needs no caller.
 pub(crate) fn open() -> Routes {

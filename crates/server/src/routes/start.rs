@@ -66,6 +66,16 @@ fn chosen(
     }
 }
 
+/// A folder that may be named from the person's home: `~`, `~/work`. Without a home it stays as it is, and is refused as no whole path.
+pub(super) fn from_home(path: PathBuf) -> PathBuf {
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) if rest.as_os_str().is_empty() => home,
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path,
+    }
+}
+
 fn new_session(
     write: &Write,
     body: StartBody,
@@ -74,11 +84,17 @@ fn new_session(
     let mode = body.mode()?.or(template.mode).unwrap_or_default();
     let cwd = match body.cwd.is_empty() {
         true => template.cwd,
-        false => Some(PathBuf::from(body.cwd)),
+        false => Some(from_home(PathBuf::from(body.cwd))),
     };
     let cwd = cwd.ok_or_else(|| {
         ControlError::invalid("name the folder to work in: `cwd`, from the root on")
     })?;
+    let is_empty = |text: &String| text.trim().is_empty();
+    if body.blocks.is_empty() && body.prompt.as_ref().is_some_and(is_empty) {
+        return Err(ControlError::invalid(
+            "the prompt is empty: say what is to be done, or leave `prompt` out for a session that waits for its first message",
+        ));
+    }
     let prompt = body.prompt.or(template.prompt);
     let prompt = prompt.filter(|text| !text.is_empty());
     let prompt = match (prompt, body.blocks) {

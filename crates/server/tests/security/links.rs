@@ -24,7 +24,7 @@ async fn a_link_signs_in_once_and_a_second_use_is_refused() {
     );
     let second = server.ask(press()).await;
     assert_eq!(second.status, 401);
-    assert!(second.header("set-cookie").is_none() && second.body.contains("was used"));
+    assert!(second.header("set-cookie").is_none() && second.body.contains("no longer works"));
 }
 
 #[tokio::test]

@@ -49,7 +49,7 @@ async fn a_session_begins_in_no_folder_of_ours_and_in_nothing_that_is_no_folder(
     let refused = [
         PathBuf::from("project"),
         PathBuf::from("../project"),
-        PathBuf::from("~"),
+        PathBuf::from("~nobody"),
         PathBuf::from(""),
         PathBuf::from("\0"),
         root.join("not there"),

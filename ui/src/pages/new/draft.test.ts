@@ -14,6 +14,8 @@ describe('a session that is about to begin', () => {
     expect(Object.keys(problems(EMPTY))).toEqual(['prompt', 'cwd']);
     expect(problems({ ...whole, cwd: 'app' }).cwd).toMatch(/absolute path/);
     expect(problems({ ...whole, cwd: 'C:\\app' })).toEqual({});
+    for (const home of ['~', '~/app']) expect(problems({ ...whole, cwd: home })).toEqual({});
+    expect(problems({ ...whole, cwd: '~app' }).cwd).toMatch(/absolute path/);
     expect(problems(whole)).toEqual({});
   });
 

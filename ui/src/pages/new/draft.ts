@@ -69,7 +69,7 @@ function readCount(text: string, least: number): number | null {
 export function problems(draft: Draft): Partial<Record<keyof Draft, string>> {
   const found: Partial<Record<keyof Draft, string>> = {};
   if (draft.prompt.trim() === '') found.prompt = 'Say what it should do.';
-  if (!draft.cwd.trim().startsWith('/') && !/^[a-z]:[\\/]/i.test(draft.cwd.trim())) {
+  if (!/^(\/|~$|~\/|[a-z]:[\\/])/i.test(draft.cwd.trim())) {
     found.cwd = draft.cwd.trim() === '' ? 'Choose a folder.' : 'Enter an absolute path.';
   }
   if (Number.isNaN(readBudget(draft.budget) ?? 0)) found.budget = 'An amount, like 5 or 2.50.';

@@ -49,7 +49,7 @@ pub(crate) fn page(shows: Shows<'_>) -> Response {
             let lead = "Paste a token, or open the link that <code>countersign</code> prints.";
             (StatusCode::OK, lead.to_owned(), field.to_owned(), "")
         }
-        Shows::Failed { status, why } => (status, escape(why), field.to_owned(), ""),
+        Shows::Failed { status, why } => (status, ticked(&escape(why)), field.to_owned(), ""),
     };
     let html = PAGE
         .replace("{script}", script)
@@ -73,6 +73,18 @@ pub(crate) async fn script() -> Response {
 
 fn file(kind: &'static str, text: String) -> Response {
     ([(header::CONTENT_TYPE, kind)], text).into_response()
+}
+
+/// Sets what stands between ticks as code.
+fn ticked(escaped: &str) -> String {
+    let parts = escaped
+        .split('`')
+        .enumerate()
+        .map(|(at, part)| match at % 2 {
+            0 => part.to_owned(),
+            _ => format!("<code>{part}</code>"),
+        });
+    parts.collect()
 }
 
 fn escape(text: &str) -> String {
