@@ -3778,7 +3778,7 @@ export interface components {
             budget_usd?: number | null;
             /** @description The CLI's own folder, where it is not the person's. */
             config_dir?: string | null;
-            /** @description The folder it works in, from the root on. Only a template may say it instead. */
+            /** @description The folder it works in, from the root on or from your home (`~/work`). Only a template may say it instead. */
             cwd?: string;
             /**
              * @description How much work the model puts into an answer: low, medium, high, xhigh or max. Claude Code has it since 2.1.62; an
