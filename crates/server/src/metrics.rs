@@ -305,6 +305,7 @@ mod tests {
             transactions: 7,
             writes_waiting: 0,
             cost_usd: 0.25,
+            disk_full: false,
         }
     }
 
