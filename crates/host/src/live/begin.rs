@@ -109,6 +109,7 @@ impl Actor {
                 }
             }
         }
+        self.note_mode(None);
         self.reload_rules().await;
     }
 
@@ -116,7 +117,7 @@ impl Actor {
     /// else.
     pub(super) async fn tell(&mut self, mode: bool, model: bool) {
         if mode {
-            self.set_cli_mode(self.row.mode).await;
+            self.set_cli_mode(self.row.mode, None).await;
         }
         if model {
             self.set_model(self.row.setup.model.clone()).await;

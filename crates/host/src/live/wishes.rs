@@ -4,8 +4,7 @@
 //! hears of it. Invariants: the same key does nothing twice; a wish with a receipt is carried out, by the next host if not
 //! by this one; no wish waits for a CLI that does not answer.
 
-use countersign_client::options::Version;
-use countersign_client::{Handle, PermissionMode};
+use countersign_client::Handle;
 use tokio::sync::oneshot;
 
 use super::{Actor, agent};
@@ -15,9 +14,6 @@ use crate::money::budget;
 use crate::session::Input;
 use crate::store::sessions::SessionRow;
 use crate::store::{Connection, Durability, Store, StoreError, queue, receipts};
-
-/// The first version that says when a call has changed its mode.
-const FIRST_TO_TELL_MODES: Version = Version::new(2, 1, 62);
 
 /// The longest name of a session.
 pub(crate) const LONGEST_NAME: usize = 200;
@@ -249,7 +245,7 @@ impl Actor {
         let receipt = committed?;
         self.unsaved.changed = true;
         match command {
-            Command::SetMode { mode, .. } => self.set_cli_mode(mode).await,
+            Command::SetMode { mode, .. } => self.set_cli_mode(mode, Some(&cmd.principal)).await,
             Command::SetModel { model, .. } => self.set_model(model).await,
             _ => {}
         }
@@ -315,86 +311,6 @@ impl Actor {
         }
     }
 
-    /// When hands-off ends by itself: by the desk where that knows, since a clock that was set back prolongs nothing there.
-    pub(super) fn hands_off_until(&self) -> Option<u64> {
-        let Mode::HandsOff { until } = self.row.mode else {
-            return None;
-        };
-        let at = now();
-        let left = self.desk.as_ref().and_then(|it| it.hands_off_left(at));
-        let by_desk = left.map(|left| at.saturating_add(left.as_micros() as u64));
-        Some(by_desk.map_or(until, |by_desk| by_desk.min(until)))
-    }
-
-    /// Hands-off whose time is over is shown as what it is.
-    pub(super) fn end_hands_off(&mut self) {
-        if self.hands_off_until().is_some_and(|until| until <= now()) {
-            self.row.mode = self.row.mode.for_next_agent();
-            self.unsaved.changed = true;
-            if let Some(desk) = &mut self.desk {
-                Desk::set_mode(desk, self.row.mode, now());
-            }
-        }
-    }
-
-    /// A mode that the agent has to be told, or knows. One that cannot be reached now is told when it can.
-    pub(super) fn owing_mode(&self, mode: Mode) -> Input {
-        let knows = self.agent.is_some() && !self.must_be_told(mode);
-        Input::ModeChosen {
-            owed: (!knows).then(|| mode.of_cli().to_string()),
-        }
-    }
-
-    /// The mode of the desk at once, that of the CLI by a request. It is verified by what the CLI says next.
-    pub(super) async fn set_cli_mode(&mut self, mode: Mode) {
-        let Some(handle) = self.set_desk_mode(mode) else {
-            let knows = self.owing_mode(mode);
-            return self.step(knows);
-        };
-        let (inner, id) = (self.inner.clone(), self.id);
-        agent::say(async move {
-            if let Err(error) = handle.set_permission_mode(mode.of_cli()).await {
-                inner.trouble(id, format!("the mode was not taken: {error}"));
-            }
-        })
-        .await;
-    }
-
-    /// The same, done when it returns.
-    pub(super) async fn put_into(&mut self, mode: Mode) {
-        if let Some(handle) = self.set_desk_mode(mode)
-            && let Err(error) = handle.set_permission_mode(mode.of_cli()).await
-        {
-            let text = format!("the mode was not taken: {error}");
-            self.inner.trouble(self.id, text);
-        }
-    }
-
-    /// The mode of the desk. Gives the agent, if it must be told.
-    fn set_desk_mode(&mut self, mode: Mode) -> Option<Handle> {
-        if let Some(desk) = &mut self.desk {
-            Desk::set_mode(desk, mode, now());
-        }
-        if !self.must_be_told(mode) {
-            return None;
-        }
-        if let Some(desk) = &mut self.desk {
-            desk.planning(plans(mode));
-        }
-        Some(self.agent.as_ref()?.handle.clone())
-    }
-
-    /// Whether there is an agent whose mode would not do.
-    fn must_be_told(&self, mode: Mode) -> bool {
-        let Some(agent) = &self.agent else {
-            return false;
-        };
-        let is_planning = agent.handle.permission_mode().as_deref() == Some("plan");
-        // An older one does not say that it has entered or left plan mode.
-        let tells = self.version().is_some_and(|it| it >= FIRST_TO_TELL_MODES);
-        !tells || is_planning != plans(mode)
-    }
-
     pub(super) async fn set_model(&mut self, model: Option<String>) {
         let Some(agent) = &self.agent else {
             return;
@@ -444,10 +360,6 @@ impl Actor {
             Err(error) => tracing::warn!(session = %self.id, %error, "a turn cannot be counted"),
         }
     }
-}
-
-fn plans(mode: Mode) -> bool {
-    mode.of_cli() == PermissionMode::Plan
 }
 
 /// Whether the agent itself fulfils it.

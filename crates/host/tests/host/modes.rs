@@ -75,6 +75,27 @@ fn remembered(rule: &str, scope: Scope, expires: Option<u64>) -> Decide {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_transcript_says_which_of_our_modes_is_in_force() {
+    let stage = Stage::new(ACTS).await;
+    let id = stage.start("talk one").await;
+    done(&stage, id).await;
+    set(&stage, id, Mode::Edits).await;
+    let until = now() + 3_600_000_000;
+    set(&stage, id, Mode::HandsOff { until }).await;
+    set(&stage, id, Mode::Plan).await;
+    set(&stage, id, Mode::RulesOnly).await;
+    let all = ["edits", "hands-off", "plan", "rules-only"];
+    stage.until_divided(id, &all).await;
+    // Whoever comes next and says nothing new changes nothing.
+    send(&stage, id, "talk two").await;
+    stage.until_said(id, "Talked: talk two.").await;
+    set(&stage, id, Mode::Ask).await;
+    stage
+        .until_divided(id, &[&all[..], &["ask"]].concat())
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn plan_mode_is_set_and_left_on_a_living_agent() {
     let stage = Stage::new(ACTS).await;
     let id = stage.start("talk one").await;

@@ -216,6 +216,28 @@ impl Stage {
         }
     }
 
+    /// Waits until the transcript says that these modes were entered, one after the other.
+    pub(crate) async fn until_divided(&self, id: SessionId, modes: &[&str]) {
+        let start = Instant::now();
+        loop {
+            let page = self.host().transcript(id, None, 500).await.unwrap();
+            let entered = page.items.into_iter().filter_map(|entry| match entry.body {
+                countersign_transcript::Body::Mode(mode) => Some(mode.to),
+                _ => None,
+            });
+            let entered: Vec<String> = entered.collect();
+            if entered == modes {
+                return;
+            }
+            assert!(
+                start.elapsed() < DEADLINE,
+                "not {modes:?} but {entered:?}\n{}",
+                self.story(id)
+            );
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
     /// Waits until the agent has said this.
     pub(crate) async fn until_said(&self, id: SessionId, words: &str) {
         let start = Instant::now();

@@ -40,6 +40,11 @@ pub(crate) async fn a_plan_goes_back_and_forth_until_it_is_approved(cli: Cli) {
     let view = stage.rests(id, 1).await;
     assert_eq!((view.mode, view.generation), (Mode::Edits, 1));
     assert!(stage.file("note.txt").exists(), "{}", stage.story(id));
+    assert_eq!(
+        stage.dividers(id).await,
+        ["edits"],
+        "the transcript says which mode is in force"
+    );
     assert!(
         stage.shortest_wait() < Duration::from_secs(1),
         "what waits for a person is shown at once: {:?}",

@@ -154,6 +154,16 @@ impl Stage {
         self.execute(Command::Send { session, message }).await;
     }
 
+    /// The modes that the transcript says were entered, one after the other.
+    pub(crate) async fn dividers(&self, session: SessionId) -> Vec<String> {
+        let page = self.host().transcript(session, None, 500).await.unwrap();
+        let modes = page.items.into_iter().filter_map(|entry| match entry.body {
+            countersign_transcript::Body::Mode(mode) => Some(mode.to),
+            _ => None,
+        });
+        modes.collect()
+    }
+
     /// The one question that is open.
     pub(crate) async fn asked(&self, session: SessionId, tool: &str) -> ApprovalView {
         let one = self.open_approvals(session, 1).await.remove(0);

@@ -6,9 +6,10 @@
 //! socket and says nothing.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde_json::{Map, Value};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
@@ -48,6 +49,8 @@ pub struct Attachment {
     write: Arc<OwnedWriteHalf>,
     standing: Standing,
     epoch: u64,
+    /// Goes with the next numbered line.
+    next_note: Mutex<Option<Map<String, Value>>>,
     tasks: [JoinHandle<()>; 2],
 }
 
@@ -110,6 +113,7 @@ impl Attachment {
             write,
             standing,
             epoch: who.epoch,
+            next_note: Mutex::default(),
             tasks,
         })
     }
@@ -148,13 +152,24 @@ impl Attachment {
         &self,
         n: u64,
         line: &[u8],
-        note: Option<serde_json::Map<String, serde_json::Value>>,
+        note: Option<Map<String, Value>>,
     ) -> Result<PutOutcome, AttachError> {
         let what = Ref::N(n);
         let (sender, outcome) = oneshot::channel();
         let parcel = parcel(&what, line, note, false)?;
         self.send(what, parcel, Some(sender));
         outcome.await.map_err(|_| self.state.ended())
+    }
+
+    /// Keeps a note for the next numbered line, whoever hands that in. A later note takes the place of one that waits.
+    pub fn note_next(&self, note: Map<String, Value>) {
+        *self.next_note() = Some(note);
+    }
+
+    /// Returns the note that waits for a line, to be taken or replaced.
+    pub(super) fn next_note(&self) -> MutexGuard<'_, Option<Map<String, Value>>> {
+        let next = self.next_note.lock();
+        next.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Answers a question of the agent. Waits for the outcome.
@@ -165,7 +180,7 @@ impl Attachment {
         &self,
         request_id: &str,
         line: &[u8],
-        note: Option<serde_json::Map<String, serde_json::Value>>,
+        note: Option<Map<String, Value>>,
         refuses: bool,
     ) -> Result<PutOutcome, AttachError> {
         let what = Ref::Answer(request_id.to_owned());

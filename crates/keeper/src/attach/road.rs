@@ -45,7 +45,8 @@ impl Road for ByKeeper {
                     RoadError::Full
                 })?;
                 // It grants nothing, and the turn is to end though the disk is full.
-                (Ref::N(n), None, is_interrupt(&line))
+                let is_urgent = is_interrupt(&line);
+                (Ref::N(n), self.attachment.next_note().take(), is_urgent)
             }
         };
         let bytes = parcel(&what, &line, note, refuses).map_err(|_| RoadError::Closed)?;

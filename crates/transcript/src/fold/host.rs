@@ -6,6 +6,7 @@
 use countersign_journal::Note;
 use countersign_wire::route::Route;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Fold;
 use super::live::Place;
@@ -22,6 +23,9 @@ pub(super) struct Noted {
     pub(super) why: Option<String>,
     pub(super) client: Option<String>,
     pub(super) digest: Option<String>,
+    /// The mode of the host that is in force from the line on.
+    #[serde(default)]
+    pub(super) mode: Option<String>,
 }
 
 /// A request of the host that waits for its reply.
@@ -39,11 +43,20 @@ impl Fold {
         match serde_json::from_slice::<Note>(line) {
             Ok(note) => {
                 let field = |text: &Option<String>| text.as_deref().map(word);
+                // The host decides by its rules; where it names none, its mode did.
+                let names_rule = |decision: &Value| decision.get("rule").is_some();
+                let decision = note.extra.get("decision");
+                let is_by_mode = note.by.as_deref() == Some("rule")
+                    && decision.is_some_and(|it| it.is_object() && !names_rule(it));
                 self.note = Some(Noted {
-                    by: field(&note.by),
+                    by: match is_by_mode {
+                        true => Some("mode".to_owned()),
+                        false => field(&note.by),
+                    },
                     why: field(&note.why),
                     client: field(&note.client),
                     digest: field(&note.digest),
+                    mode: note.extra.get("mode").and_then(Value::as_str).map(word),
                 });
             }
             Err(_) => self.unread('d', line, None, Some("not a note")),
@@ -55,6 +68,12 @@ impl Fold {
         let Ok(route) = Route::of(line) else {
             return self.unread('h', line, None, Some("not a message"));
         };
+        if let Some(mode) = note.as_ref().and_then(|note| note.mode.clone()) {
+            let by = note.as_ref().and_then(|note| note.by.clone());
+            self.known.host_mode = Some(mode.clone());
+            let is_chosen = by.is_some();
+            self.mode(&mode, by, is_chosen);
+        }
         match route.kind.raw() {
             b"user" => self.prompted(line, &route, note),
             b"control_response" => self.answered(line, &route, note),
@@ -110,8 +129,8 @@ impl Fold {
         let said = body.response.unwrap_or_default();
         match &*request.subtype {
             "set_permission_mode" => {
-                if let Some(mode) = said.mode.or(request.wish.clone()) {
-                    self.mode(&mode, Some(request));
+                if let Some(mode) = said.mode.or(request.wish) {
+                    self.cli_mode(&mode, request.by, true);
                 }
             }
             // A name that the CLI has not resolved may be an alias: the next turn says what it means.
@@ -122,12 +141,26 @@ impl Fold {
         }
     }
 
-    /// The agent is in this mode: told if it was in another one, or the host wished for it.
-    pub(super) fn mode(&mut self, mode: &str, wish: Option<Request>) {
+    /// The CLI is in this mode. A host has modes of its own, of which the CLI knows only whether it plans.
+    pub(super) fn cli_mode(&mut self, mode: &str, by: Option<String>, is_chosen: bool) {
+        let Some(of_host) = self.known.host_mode.clone() else {
+            return self.mode(mode, by, is_chosen);
+        };
+        let is_asked = |request: &Request| request.subtype == "set_permission_mode";
+        match mode {
+            // It may still speak of the mode before.
+            _ if self.requests.iter().any(is_asked) => {}
+            "plan" => self.mode(mode, by, is_chosen),
+            _ => self.mode(&of_host, by, is_chosen),
+        }
+    }
+
+    /// This mode is in force: told if it was another one, or somebody chose it.
+    pub(super) fn mode(&mut self, mode: &str, by: Option<String>, is_chosen: bool) {
         let to = word(mode);
         let from = self.known.mode.replace(to.clone());
-        if from.as_ref() != Some(&to) && (from.is_some() || wish.is_some()) {
-            let by = wish.and_then(|wish| wish.by);
+        let is_same = from.as_deref().map(usual) == Some(usual(&to));
+        if !is_same && (from.is_some() || is_chosen) {
             let body = Body::Mode(Mode { from, to, by });
             self.live.put(Place::default(), body);
         }
@@ -143,5 +176,13 @@ impl Fold {
             let body = Body::Model(Model { from, to, by });
             self.live.put(Place::default(), body);
         }
+    }
+}
+
+/// The CLI's own word for asking each time, and ours, are one mode.
+fn usual(mode: &str) -> &str {
+    match mode {
+        "ask" => "default",
+        mode => mode,
     }
 }

@@ -79,7 +79,11 @@ pub struct Fold {
 /// What is known of the agent, and single entries that are open.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Known {
+    /// The mode in force.
     mode: Option<String>,
+    /// The mode of the host, where one notes it.
+    #[serde(default)]
+    host_mode: Option<String>,
     model: Option<String>,
     /// A model was asked for by a name that is not resolved yet.
     model_wish: Option<Request>,

@@ -62,7 +62,7 @@ impl Fold {
         }
         self.turn_begins();
         if let Some(mode) = &glance.permission_mode {
-            self.mode(mode, None);
+            self.cli_mode(mode, None, false);
         }
         if let Some(model) = &glance.model {
             self.model(model, None);
@@ -74,7 +74,7 @@ impl Fold {
             return self.broken(line, route);
         };
         if let Some(mode) = &glance.permission_mode {
-            self.mode(mode, None);
+            self.cli_mode(mode, None, false);
         }
         if glance.status.as_deref() == Some("compacting") {
             self.compaction();

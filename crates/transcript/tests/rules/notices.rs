@@ -38,6 +38,49 @@ fn a_mode_is_told_when_it_changes_and_by_whom() {
 }
 
 #[test]
+fn the_mode_that_a_host_notes_is_told_and_not_the_one_of_the_cli() {
+    let status = |mode: &str| {
+        format!(r#"{{"type":"system","subtype":"status","status":null,"permissionMode":"{mode}"}}"#)
+    };
+    let told = |tape: &Tape| -> Vec<String> {
+        let field = |text: &str| text.split(r#""to":""#).nth(1).unwrap().to_owned();
+        let modes = each(tape, "mode").into_iter();
+        modes
+            .map(|text| field(&text).trim_end_matches("\"}").to_owned())
+            .collect()
+    };
+    let mut tape = Tape::new();
+    tape.agent(init());
+    let set = || request("q", "set_permission_mode", r#""mode":"default""#);
+    // It was in it all the time.
+    tape.note(r#"{"n":1,"mode":"ask"}"#).host(set());
+    tape.agent(reply("q", r#","response":{"mode":"default"}"#));
+    assert!(told(&tape).is_empty());
+    tape.note(r#"{"n":2,"mode":"edits","by":"You"}"#)
+        .host(set());
+    tape.agent(reply("q", r#","response":{"mode":"default"}"#));
+    tape.agent(status("default"));
+    assert_eq!(told(&tape), ["edits"]);
+    // The agent begins to plan by itself, and goes back.
+    tape.agent(status("plan")).agent(status("default"));
+    assert_eq!(told(&tape), ["edits", "plan", "edits"]);
+    // What it says of a mode before is old once another one was asked for.
+    let plan = request("p", "set_permission_mode", r#""mode":"plan""#);
+    tape.note(r#"{"n":5,"mode":"plan","by":"You"}"#).host(plan);
+    tape.note(r#"{"n":6,"mode":"edits","by":"You"}"#)
+        .host(set());
+    tape.agent(reply("p", r#","response":{"mode":"plan"}"#))
+        .agent(status("plan"));
+    tape.agent(reply("q", r#","response":{"mode":"default"}"#))
+        .agent(status("default"));
+    assert_eq!(told(&tape)[3..], ["plan", "edits"]);
+    // Without a note nothing changes, whatever the line.
+    tape.note(r#"{"n":3}"#)
+        .host(request("i", "interrupt", "\"x\":1"));
+    assert_eq!(told(&tape).len(), 5);
+}
+
+#[test]
 fn a_model_is_told_when_it_changes() {
     let model = |name: &str| format!(r#"{{"type":"system","subtype":"init","model":"{name}"}}"#);
     let mut tape = Tape::new();
