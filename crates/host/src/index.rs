@@ -220,8 +220,12 @@ fn words(entry: &Entry) -> Option<String> {
         Body::Text(said) => said.text.text.clone(),
         // The names in it stay: whoever masks an excerpt knows a secret by them.
         Body::Tool(tool) => {
-            let input = tool.input.as_ref().map(|input| input.json.as_str());
-            format!("{} {}", tool.name, input.unwrap_or_default())
+            let mut words = tool.name.clone();
+            for input in tool.edited_input().into_iter().chain(&tool.input) {
+                words.push(' ');
+                words.push_str(input.json.as_str());
+            }
+            words
         }
         Body::Ask(ask) => asked(ask),
         _ => return None,

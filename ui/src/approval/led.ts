@@ -6,6 +6,7 @@ import type { IconName } from '../kit/icons';
 import { before as sumOf, type Before } from './rule';
 import { shown, thingOf } from './thing';
 import { span } from '../kit/ages';
+import { inputOf } from '../feed/model/tools';
 
 export interface Step {
   id: string;
@@ -35,7 +36,7 @@ function stepOf(entry: Entry, call: string | null, cwd: string): Step | null {
   }
   if (body.kind !== 'tool') return null;
   const tool = body.is;
-  const thing = thingOf(tool.name, tool.input?.json);
+  const thing = thingOf(tool.name, inputOf(tool));
   const isThis = tool.tool_use_id === call && call !== null;
   const base = { id: entry.id, verb: tool.name, ...outcome(tool.state, tool.took ?? null, isThis) };
   switch (thing.kind) {

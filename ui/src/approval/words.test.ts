@@ -1,5 +1,9 @@
 // Sentences of questions: what stands at the head of a card and in a row.
 import { describe, expect, it } from 'vitest';
+import type { Entry, Tool } from '../api/types';
+import { askedInput } from '../feed/model/tools';
+import { whatOf } from '../pictures/timeline';
+import { ledTo } from './led';
 import { asked } from './testing';
 import { announced, harmOf, label, marksOf, oneLine, pathOf, planTitle, quoted, sentence, unreadOf } from './words';
 
@@ -87,4 +91,20 @@ it('what is read aloud is short', () => {
   const said = announced(asked({ input: { command: 'x'.repeat(500) } }));
   expect(said.startsWith('Question from Fix tests: Bash, xxx')).toBe(true);
   expect(said.length).toBeLessThan(160);
+});
+
+describe('a call that was edited', () => {
+  it('is told as it was sent, wherever it stands in a line', () => {
+    const one = { ...asked({ input: { command: 'make' } }), edited_input: { command: 'make test' } };
+    expect(oneLine(one)).toBe('make test');
+    const tool = {
+      tool_use_id: 't', name: 'Bash', role: 'plain', state: 'ran', input: { json: { command: 'make' }, length: 0 },
+      approval: { answer: { verdict: 'allow', input: { json: { command: 'make test' }, length: 0 } } },
+    } as unknown as Tool;
+    const entry = { id: '1-1', first: '1-1', last: '1-1', at: 0, life: 'final', body: { kind: 'tool', is: tool } } as Entry;
+    expect(ledTo([entry], null, '').steps[0]?.code).toBe('make test');
+    expect(whatOf(tool)).toBe('make test');
+    expect(askedInput(tool)).toEqual({ command: 'make' });
+    expect(askedInput({ ...tool, role: 'question' })).toBeUndefined();
+  });
 });

@@ -2,7 +2,7 @@
 // Voice: plain, short, who wants what. What a machine wrote is quoted, never reworded.
 
 import type { Approval } from '../api/types';
-import { fields, shown, text, thingOf } from './thing';
+import { fields, sentInput, shown, text, thingOf } from './thing';
 
 /** What is asked, whatever its kind: the head of a card. */
 export function sentence(asked: Approval): string {
@@ -77,7 +77,7 @@ function verb(tool: string): string {
   return VERBS[tool] ?? 'run';
 }
 
-/** The thing in one line: for rows, the title and notices. */
+/** The thing in one line: for rows, the title and notices. Of a call that was edited, what was sent. */
 export function oneLine(asked: Approval, cwd = ''): string {
   const { input } = asked;
   switch (asked.kind) {
@@ -92,7 +92,7 @@ export function oneLine(asked: Approval, cwd = ''): string {
     case 'tool':
       break;
   }
-  const thing = thingOf(asked.tool, input);
+  const thing = thingOf(asked.tool, sentInput(asked));
   switch (thing.kind) {
     case 'command':
     case 'words':

@@ -2,6 +2,7 @@
 // Rules: what a rule decided waited for nobody; the model works while its turn runs and neither a tool nor a person is waited for.
 import { millis, type AskAnswer, type Entry, type EntryApproval, type EntryOf, type Tool } from '../api/types';
 import { union, without, type Span } from '../charts/times';
+import { inputOf } from '../feed/model/tools';
 
 export interface Part extends Span {
   entry: string;
@@ -167,9 +168,7 @@ function turnsOf(entries: readonly Entry[], end: number, isLive: boolean): TurnP
 
 /** The one thing of an input that says what is done. */
 export function whatOf(tool: Tool): string {
-  const input: unknown = tool.input?.json;
-  if (typeof input !== 'object' || input === null) return '';
-  const fields = input as Record<string, unknown>;
+  const fields = inputOf(tool);
   for (const name of ['command', 'file_path', 'notebook_path', 'url', 'pattern', 'query', 'path', 'description', 'prompt', 'plan']) {
     const value = fields[name];
     if (typeof value === 'string' && value) return oneLine(value);

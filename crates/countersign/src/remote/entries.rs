@@ -219,12 +219,31 @@ fn cut(clip: &Clip) -> Line {
     ))
 }
 
+/// What ran, or is to run: the input as it was sent.
 fn headline(tool: &Tool) -> Line {
-    let input = tool.input.as_ref().map(|shown| &shown.json);
+    headline_of(tool, tool.edited_input().or(tool.input.as_ref()))
+}
+
+fn headline_of(tool: &Tool, input: Option<&countersign_transcript::Shown>) -> Line {
+    let input = input.map(|shown| &shown.json);
     let input: Value = input
         .and_then(|json| serde_json::from_str(json.as_str()).ok())
         .unwrap_or_default();
     call::headline(&tool.name, &input, Path::new(""))
+}
+
+/// What the agent had asked for, where something else was sent; the latter, where the line above shows the former.
+fn edited(tool: &Tool, call: Call) -> Option<Line> {
+    let sent = tool.edited_input()?;
+    let words = match call {
+        Call::Above => format!("edited, sent: {}", headline_of(tool, Some(sent)).text()),
+        Call::New | Call::Before => {
+            let asked = headline_of(tool, tool.input.as_ref()).text();
+            format!("edited, the agent had asked for: {asked}")
+        }
+    };
+    let line = Line::of(words, Tone::Warn).after(gutter::NOTICE, Tone::Dim);
+    Some(line.after("  ", Tone::Plain))
 }
 
 fn tool_lines(tool: &Tool, life: Life, call: Call) -> Vec<Line> {
@@ -247,6 +266,7 @@ fn tool_lines(tool: &Tool, life: Life, call: Call) -> Vec<Line> {
         return lines;
     }
     lines.extend(decided(tool));
+    lines.extend(edited(tool, call));
     match &tool.result {
         Some(result) => lines.extend(result_lines(result)),
         None if tool.state == ToolState::Unknown => {

@@ -139,6 +139,7 @@ impl Shelf for Host {
 }
 
 fn decision(it: &Connection, row: ApprovalRow) -> Result<Option<DecisionView>, StoreError> {
+    let edited_input = row.edited_input();
     let Some(decided) = row.decided else {
         return Ok(None);
     };
@@ -151,6 +152,7 @@ fn decision(it: &Connection, row: ApprovalRow) -> Result<Option<DecisionView>, S
         tool: row.tool,
         tool_use_id: row.tool_use_id,
         input: row.input,
+        edited_input,
         digest: row.digest,
         path: row.path,
         asked: row.asked,

@@ -27,7 +27,7 @@ const BY_PEOPLE: &str = "json_extract(decided, '$.by') NOT IN ('rule', 'expired'
 const OUTCOMES: [&str; 6] = ["ran", "failed", "refused", "unused", "unknown", "withdrawn"];
 
 /// Where words are looked for. The input is kept as JSON, so they are, too.
-const HOLDS: &str = "(instr(lower(input), ?) OR instr(lower(tool), ?)
+const HOLDS: &str = "(instr(lower(input), ?) OR instr(lower(json_extract(decided, '$.decision.updated_input')), ?) OR instr(lower(tool), ?)
     OR instr(lower(json_extract(decided, '$.why')), ?)
     OR session IN (SELECT id FROM sessions WHERE instr(lower(name), ?)))";
 
@@ -88,6 +88,7 @@ pub fn list(
         which += " AND ";
         which += HOLDS;
         values.push(Box::new(quoted(&plain)));
+        values.push(Box::new(quoted(&plain)));
         for _ in 0..3 {
             values.push(Box::new(plain.clone()));
         }
@@ -117,5 +118,8 @@ pub(crate) fn still_holds(one: &DecisionView, text: &str, mask: &Mask) -> bool {
     let plain = text.to_ascii_lowercase();
     let holds = |whole: &str, words: &str| mask.of(whole).to_ascii_lowercase().contains(words);
     let rest = [&one.tool, &one.decided.why, &one.session_name];
-    holds(&one.input.to_string(), &quoted(&plain)) || rest.iter().any(|it| holds(it, &plain))
+    let inputs = [Some(&one.input), one.edited_input.as_ref()];
+    let mut inputs = inputs.into_iter().flatten();
+    inputs.any(|input| holds(&input.to_string(), &quoted(&plain)))
+        || rest.iter().any(|it| holds(it, &plain))
 }

@@ -197,12 +197,11 @@ async fn next(mut taken: Taken) -> Result<Option<(String, Taken)>, ControlError>
     Ok(Some((text, taken)))
 }
 
-const HEAD: &str =
-    "id,session,session_name,asked,decided,kind,tool,effect,by,client,why,state,record,input\r\n";
+const HEAD: &str = "id,session,session_name,asked,decided,kind,tool,effect,by,client,why,state,record,input,edited_input\r\n";
 
 /// Which of them the program itself says: ids, times, words. Nothing in them is masked.
-const OWN: [bool; 14] = [
-    true, true, false, true, true, true, false, true, false, false, false, true, true, false,
+const OWN: [bool; 15] = [
+    true, true, false, true, true, true, false, true, false, false, false, true, true, false, false,
 ];
 
 fn written(decisions: Vec<DecisionView>, form: Format, mask: &Redactor) -> String {
@@ -228,7 +227,7 @@ fn written(decisions: Vec<DecisionView>, form: Format, mask: &Redactor) -> Strin
     text
 }
 
-fn row(one: &DecisionView) -> [String; 14] {
+fn row(one: &DecisionView) -> [String; 15] {
     let word = |value: serde_json::Result<serde_json::Value>| {
         let value = value.unwrap_or_default();
         value.as_str().unwrap_or_default().to_owned()
@@ -248,6 +247,10 @@ fn row(one: &DecisionView) -> [String; 14] {
         one.life.name().to_owned(),
         one.record.clone(),
         one.input.to_string(),
+        one.edited_input
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
     ]
 }
 

@@ -66,6 +66,34 @@ async fn a_changed_input_and_an_answer_keep_what_was_masked_in_them() {
     let done = client.send("POST", &path, &yes).await;
     assert_eq!(done.status, 200, "{}", done.text());
     served.stage.until_said(id, "Done.").await;
+    an_edit_is_shown_as_it_was_sent(&client, &seen).await;
+}
+
+/// Wherever the decision on this question appears, it shows the input that ran, and no secret of it.
+async fn an_edit_is_shown_as_it_was_sent(client: &Client, seen: &Value) {
+    let id = seen["id"].as_str().unwrap();
+    let session = seen["session"].as_str().unwrap();
+    let sent = "NAME=y\nAPI_KEY=[masked]\n";
+    let one = client.get(&format!("/approvals/{id}")).await.json();
+    assert_eq!(one["edited_input"]["content"], sent);
+    let found = client.get("/decisions?text=NAME%3Dy").await.json();
+    let found = found["items"].as_array().unwrap();
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0]["edited_input"]["content"], sent);
+    assert_eq!(found[0]["input"], seen["input"]);
+    let edits = found.iter().filter(|one| one.get("edited_input").is_some());
+    assert_eq!(edits.count(), 1, "an answer is no edit");
+    for path in [
+        "/decisions".to_owned(),
+        "/decisions/export?format=csv".to_owned(),
+        "/decisions/export?format=ndjson".to_owned(),
+        format!("/sessions/{session}/transcript"),
+    ] {
+        let told = client.get(&path).await;
+        let text = told.text();
+        assert!(text.contains("NAME=y"), "{path}: {text}");
+        assert!(!text.contains(SECRET), "{path}: {text}");
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Approval;
+use super::{Approval, Verdict};
 use crate::clip::{Clip, Shown};
 use crate::id::EntryId;
 
@@ -145,6 +145,17 @@ pub struct Tool {
     /// The sub-agent it started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Box<Task>>,
+}
+
+impl Tool {
+    /// Returns the input that ran in the place of the agent's, where whoever allowed the call edited it. What answers a
+    /// question or goes with a plan is no edit of a call.
+    pub fn edited_input(&self) -> Option<&Shown> {
+        let answer = self.approval.as_ref()?.answer.as_ref()?;
+        let is_call = matches!(self.role, Role::Plain | Role::Agent);
+        let edited = answer.input.as_ref()?;
+        (is_call && answer.verdict == Verdict::Allow).then_some(edited)
+    }
 }
 
 /// How far something in the background is.

@@ -34,6 +34,14 @@ export function inputOf(tool: Tool): Fields {
   return fields((answered ?? tool.approval?.input ?? tool.input)?.json);
 }
 
+/** The input that the agent had asked with, where whoever allowed the call edited it; answers and plans are no edits. */
+export function askedInput(tool: Tool): unknown {
+  const isCall = tool.role === 'plain' || tool.role === 'agent';
+  const answer = tool.approval?.answer;
+  const isEdited = isCall && answer?.verdict === 'allow' && answer.input != null;
+  return isEdited ? (tool.approval?.input ?? tool.input)?.json : undefined;
+}
+
 type Maker = (input: Fields, folder?: string) => Summary;
 const file = (look: Look, icon: IconName, verb: string, name = 'file_path'): Maker => (input, folder) => ({
   look, icon, verb, arg: within(word(input, name), folder), isPath: true,

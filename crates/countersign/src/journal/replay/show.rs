@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, IsTerminal as _, Stdout, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +22,7 @@ use super::{Beginning, place};
 use crate::Outcome;
 use crate::journal::range::{Place, Range};
 use crate::journal::source::{Item, Source};
-use crate::show::{Feed, Status, View, notice, text};
+use crate::show::{Feed, Status, View, call, gutter, notice, text};
 use crate::term::screen::{Screen, Size};
 use crate::term::spinner;
 use crate::term::style::{Line, Tone, colour_wanted};
@@ -133,6 +134,7 @@ struct Show {
 struct Question {
     tool: String,
     tool_use_id: String,
+    input: Value,
 }
 
 impl Show {
@@ -249,6 +251,7 @@ impl Show {
             let question = Question {
                 tool: field("tool_name"),
                 tool_use_id: field("tool_use_id"),
+                input: request["request"]["input"].clone(),
             };
             self.questions.insert(request_id, question);
         }
@@ -293,8 +296,9 @@ impl Show {
         if !is_allowed {
             self.feed.denied(&question.tool_use_id);
         }
-        let line = decision(&question.tool, is_allowed, note);
-        self.print(&[line])
+        let mut lines = vec![decision(&question.tool, is_allowed, note)];
+        lines.extend(edited(&question, &response["response"]["updatedInput"]));
+        self.print(&lines)
     }
 
     fn keeper(&mut self, generation: u32, payload: &[u8]) -> io::Result<()> {
@@ -362,6 +366,18 @@ fn decision(tool: &str, is_allowed: bool, note: Option<&Note>) -> Line {
     };
     let line = Line::of(words, tone).after(mark, tone);
     line.after("  ", Tone::Plain)
+}
+
+/// The call as it was sent, where whoever allowed it edited it. Answers to questions and plans are no edits of a call.
+fn edited(question: &Question, sent: &Value) -> Option<Line> {
+    let is_call = !matches!(&*question.tool, "AskUserQuestion" | "ExitPlanMode");
+    let is_edited = sent.is_object() && *sent != question.input;
+    let sent = call::headline(&question.tool, sent, Path::new(""));
+    (is_call && is_edited).then(|| {
+        let line = Line::of(format!("edited, sent: {}", sent.text()), Tone::Warn);
+        line.after(gutter::NOTICE, Tone::Dim)
+            .after("  ", Tone::Plain)
+    })
 }
 
 /// What happened beside the wire, where a person wants to know of it.

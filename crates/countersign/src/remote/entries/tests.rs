@@ -84,6 +84,39 @@ fn what_came_of_a_call_names_it_where_something_else_was_shown_since() {
     assert_eq!(lines, ["  of Bash  make", "  └ ok"]);
 }
 
+#[test]
+fn a_call_that_was_edited_shows_what_was_sent_and_what_was_asked() {
+    let edited = |life: &str| {
+        let mut entry = call("ran", life, Some("ok"));
+        let answer = json!({"verdict": "allow", "word": "allow", "at": 1, "written": "1-6", "waited": 0, "by": "anna",
+            "input": {"json": {"command": "make test"}, "length": 23}});
+        let approval = json!({"request_id": "r", "kind": "tool", "asked": "1-5", "asked_at": 1,
+            "standing": {"state": "settled", "how": "ran"}, "answer": answer});
+        let Body::Tool(tool) = &mut entry.body else {
+            panic!("a call");
+        };
+        tool.approval = Some(serde_json::from_value(approval).unwrap());
+        entry
+    };
+    let alone = texts(&Reader::new(80, false).take(vec![edited("final")]));
+    assert_eq!(
+        alone,
+        [
+            "● Bash  make test",
+            "  ✓ Allowed by anna",
+            "  · edited, the agent had asked for: Bash  make",
+            "  └ ok"
+        ]
+    );
+    let mut reader = Reader::new(80, false);
+    reader.take(vec![call("asking", "open", None)]);
+    let later = texts(&reader.take(vec![edited("final")]));
+    assert!(
+        later.contains(&"  · edited, sent: Bash  make test".to_owned()),
+        "{later:?}"
+    );
+}
+
 /// The last line about a turn that failed.
 fn failed(more: &Value) -> Vec<String> {
     let mut is = json!({

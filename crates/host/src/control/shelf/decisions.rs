@@ -67,6 +67,9 @@ pub struct DecisionView {
     pub tool_use_id: Option<String>,
     /// The input, or the form, as it was asked.
     pub input: Value,
+    /// The input that the agent was sent, where whoever allowed the call edited it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_input: Option<Value>,
     /// What was named by whoever decided.
     pub digest: Digest,
     /// Who asked, outermost first. Empty: the main agent.
