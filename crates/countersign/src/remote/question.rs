@@ -6,11 +6,15 @@
 use std::path::Path;
 
 use countersign_api::control::ApprovalView;
-use countersign_api::control::approval::{Asker, Kind, Life, Way, Wish, WishOffer};
+use countersign_api::control::approval::{
+    Asker, FileState, Kind, Life, Way, Wish, WishOffer,
+};
 use serde_json::Value;
 
 use super::names::short;
 use super::words;
+use crate::show::call::Before;
+use crate::show::diff::Diff;
 use crate::show::{call, gutter, plan, text};
 use crate::term::style::{Line, Tone};
 
@@ -28,13 +32,18 @@ pub(crate) fn headline(view: &ApprovalView) -> Line {
         Kind::Dialog => Line::of("a dialog", Tone::Strong)
             .add(format!("  {}", text::one_row(&view.tool, 60)), Tone::Plain),
         _ => {
-            let line = call::headline(&view.tool, &view.input, cwd);
+            let line = call::headline(&view.tool, sent_input(view), cwd);
             match view.destroys() {
                 Some(_) => line.add("  cannot be undone", Tone::Bad),
                 None => line,
             }
         }
     }
+}
+
+/// The input that the agent was sent: the one it asked with, unless whoever allowed the call edited it.
+fn sent_input(view: &ApprovalView) -> &Value {
+    view.edited_input.as_ref().unwrap_or(&view.input)
 }
 
 /// What a call would destroy, or that nobody can tell.
@@ -114,15 +123,42 @@ fn body(view: &ApprovalView, width: usize) -> Vec<Line> {
         Kind::Questions => "AskUserQuestion",
         _ => &view.tool,
     };
-    let inside = call::full(
-        tool,
-        &view.input,
-        Path::new(""),
-        gutter::room(width, 0),
-        None,
-    );
-    lines.extend(inside.into_iter().map(gutter::said));
+    let room = gutter::room(width, 0);
+    let placed = placed(view).filter(|_| view.edited_input.is_none());
+    let before = placed.as_ref().map_or(Before::Unknown, Before::Placed);
+    let whole = |input: &Value| call::full(tool, input, Path::new(""), room, before);
+    lines.extend(file_notes(view));
+    lines.extend(whole(sent_input(view)).into_iter().map(gutter::said));
+    if view.edited_input.is_some() {
+        let words = "edited before it was allowed; the agent had asked for:";
+        lines.push(Line::of(words, Tone::Warn).after(gutter::NOTICE, Tone::Dim));
+        let asked = call::headline(tool, &view.input, Path::new(""));
+        lines.push(Line::of(asked.text(), Tone::Dim).after("  ", Tone::Plain));
+        lines.extend(whole(&view.input).into_iter().map(gutter::said));
+    }
     lines
+}
+
+/// The change as it would stand in the file.
+fn placed(view: &ApprovalView) -> Option<Diff> {
+    let file = view.file.as_ref()?;
+    let parts = file.parts.iter();
+    let parts = parts.map(|it| (it.line, it.new_line, &*it.before, &*it.after));
+    (file.state == FileState::Read).then(|| Diff::of_parts(parts))
+}
+
+/// What is to be known of the file that the call would change.
+fn file_notes(view: &ApprovalView) -> Vec<Line> {
+    let Some(file) = &view.file else {
+        return Vec::new();
+    };
+    let says = file.says.as_ref().map(|says| text::one_row(says, 300));
+    let changed = "the file has changed since the agent asked";
+    let changed = file.changed.then(|| changed.to_owned());
+    let notes = says.into_iter().chain(changed);
+    notes
+        .map(|words| Line::of(words, Tone::Warn).after(gutter::WARNING, Tone::Warn))
+        .collect()
 }
 
 fn plan_lines(view: &ApprovalView, width: usize) -> Vec<Line> {
@@ -181,8 +217,12 @@ fn standing(view: &ApprovalView, now: u64) -> Vec<Line> {
             match &view.decided {
                 None => ours(format!("{}{outcome}", life.name())),
                 Some(decided) => ours(format!(
-                    "{} by {} from {} at {}{outcome}{}",
+                    "{}{} by {} from {} at {}{outcome}{}",
                     name_of(&decided.effect),
+                    match view.edited_input.is_some() {
+                        true => ", edited,",
+                        false => "",
+                    },
                     text::one_row(&decided.by, 60),
                     text::one_row(&decided.client, 60),
                     words::when(decided.at),
@@ -313,6 +353,60 @@ mod tests {
             ways.clone().count() >= 3 && ways.clone().all(|row| ours(&row)),
             "{rows:#?}"
         );
+    }
+
+    #[test]
+    fn a_decided_call_shows_what_was_sent_and_what_was_asked() {
+        let mut view = asked("tool", "Bash", json!({"command": "rm -rf dist"}));
+        view.life = Life::Written;
+        view.edited_input = Some(json!({"command": "rm -rf dist/cache"}));
+        view.decided = serde_json::from_value(
+            json!({"effect": "allow", "by": "anna", "why": "", "client": "web",
+            "at": 1, "decision": {"decision": "allow"}}),
+        )
+        .unwrap();
+        assert_eq!(headline(&view).text(), "Bash  rm -rf dist/cache");
+        let rows = texts(&view);
+        let at = |row: &str| rows.iter().position(|one| one == row);
+        let (sent, said) = (
+            at("● Bash  rm -rf dist/cache"),
+            at("· edited before it was allowed; the agent had asked for:"),
+        );
+        assert!(
+            sent.is_some() && sent < said && said < at("  Bash  rm -rf dist"),
+            "{rows:#?}"
+        );
+        let by = rows
+            .iter()
+            .any(|row| row.starts_with("allow, edited, by anna from web"));
+        assert!(by, "{rows:#?}");
+    }
+
+    #[test]
+    fn an_edit_stands_at_its_lines_of_the_file_and_says_when_that_changed() {
+        let input = json!({"file_path": "/p/a.rs", "old_string": "two", "new_string": "2\n2b"});
+        let mut view = asked("tool", "Edit", input);
+        let part = json!({"line": 41, "new_line": 43, "before": "one\ntwo\nthree", "after": "one\n2\n2b\nthree"});
+        view.file = serde_json::from_value(json!({"state": "read", "parts": [part]})).unwrap();
+        let rows = texts(&view);
+        for row in [
+            "  43   one",
+            "  42 - two",
+            "  44 + 2",
+            "  45 + 2b",
+            "  46   three",
+        ] {
+            assert!(rows.iter().any(|one| one == row), "{row}: {rows:#?}");
+        }
+        let says = |view: &ApprovalView, words: &str| texts(view).iter().any(|row| row == words);
+        let changed = "! the file has changed since the agent asked";
+        assert!(!says(&view, changed));
+        view.file.as_mut().unwrap().changed = true;
+        assert!(says(&view, changed));
+        view.file =
+            serde_json::from_value(json!({"state": "unknown", "says": "The file is not text."}))
+                .unwrap();
+        assert!(says(&view, "! The file is not text."));
     }
 
     #[test]

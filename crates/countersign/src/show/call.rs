@@ -47,8 +47,31 @@ fn is_nothing(input: &Value) -> bool {
     input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty)
 }
 
-/// What a call changes in a file, as far as its input tells. `before` is what is in the file now.
-pub(crate) fn change(tool: &str, input: &Value, before: Option<&str>) -> Option<Diff> {
+/// What is known of the file that a call would change.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) enum Before<'a> {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// Its text.
+    Text(&'a str),
+    /// The change within it.
+    Placed(&'a Diff),
+}
+
+impl<'a> From<Option<&'a str>> for Before<'a> {
+    fn from(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Unknown, Self::Text)
+    }
+}
+
+/// What a call changes in a file, as far as its input tells.
+pub(crate) fn change(tool: &str, input: &Value, before: Before<'_>) -> Option<Diff> {
+    let before = match before {
+        Before::Unknown => None,
+        Before::Text(text) => Some(text),
+        Before::Placed(diff) => return Some(diff.clone()),
+    };
     match tool {
         "Write" => Some(Diff::between(
             before.unwrap_or_default(),

@@ -97,6 +97,34 @@ impl Diff {
         }
     }
 
+    /// Of parts of a file, each with the number of its first line before and after the change.
+    pub(crate) fn of_parts<'a>(
+        parts: impl IntoIterator<Item = (usize, usize, &'a str, &'a str)>,
+    ) -> Self {
+        let mut all = Self {
+            is_placed: true,
+            ..Self::default()
+        };
+        for (line, new_line, before, after) in parts {
+            let part = Self::between(before, after);
+            all.added += part.added;
+            all.removed += part.removed;
+            all.rows += part.rows;
+            let moved = |mut row: Row| {
+                let first = match row.side {
+                    Side::Old => line,
+                    Side::Both | Side::New => new_line,
+                };
+                row.number += first.saturating_sub(1);
+                row
+            };
+            all.hunks.extend(part.hunks.into_iter().map(|hunk| Hunk {
+                rows: hunk.rows.into_iter().map(moved).collect(),
+            }));
+        }
+        all
+    }
+
     /// As the CLI reports it: `[{oldStart, newStart, lines: [" a", "-b", "+c"]}]`.
     pub(crate) fn reported(patch: &Value) -> Option<Self> {
         let mut diff = Self {

@@ -262,7 +262,7 @@ fn changed(returned: &Returned<'_>, structured: &Value, fold: Fold) -> Option<Ma
         .map(|content| super::diff::Diff::between("", content));
     let diff = reported
         .or(created)
-        .or_else(|| call::change(returned.tool, returned.input, None))?;
+        .or_else(|| call::change(returned.tool, returned.input, call::Before::Unknown))?;
     let mut head = diff.summary();
     if is_new {
         head = format!("new file, {}", text::count(diff.added, "line"));

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use super::ids::{ApprovalId, Digest, SessionId};
 use super::session::Mode;
+pub use crate::approval::{FileAsAsked, FilePart, FileState};
 pub use crate::plan::{Card, WayOffer, Wish, WishOffer};
 
 /// What kind of question it is.
@@ -220,6 +221,12 @@ pub struct ApprovalView {
     pub tool: String,
     /// The input, or the form.
     pub input: Value,
+    /// The input that the agent was sent, where whoever allowed the call edited it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited_input: Option<Value>,
+    /// For a call that changes a file: the file as it was when the agent asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<FileAsAsked>,
     /// What must be named to decide.
     pub digest: Digest,
     /// Who asks, outermost first. Empty: the main agent.

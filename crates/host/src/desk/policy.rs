@@ -12,7 +12,7 @@ use countersign_client::wire::control::CanUseTool;
 use countersign_client::wire::tools::ToolInput;
 use countersign_policy::source::{self, Trust};
 use countersign_policy::{
-    Call, Effect, Explanation, Place, Policy, Profile, Rule, Verdict, suggest,
+    Call, Effect, Explanation, Place, Policy, Profile, Rule, Verdict, Why, suggest,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -24,6 +24,7 @@ use super::kept::{KeptRule, moment};
 use super::plan_files::PlanFiles;
 use super::ruling::{Because, Ruling};
 use super::time_box::TimeBox;
+use crate::approval::{KeptFile, changed_path};
 use crate::control::{ControlError, Mode};
 
 /// The desk of one session and one agent.
@@ -262,6 +263,21 @@ impl Desk {
         self.refresh(now);
         self.policy.profile = self.profile(now);
         self.policy.explain(call, &self.place(), timestamp(now))
+    }
+
+    /// The file that a call would change, as it is now. One that this session may not read is not read for its question.
+    pub fn file_as_asked(&mut self, tool: &str, input: &Value, now: u64) -> Option<KeptFile> {
+        let path = changed_path(tool, input, &self.grounds.sources.cwd)?;
+        let read = Call::new("Read", serde_json::json!({"file_path": path}));
+        let verdict = self.explain(&read, now).verdict;
+        let is_closed = verdict.effect == Effect::Deny || verdict.reason.why == Why::Protected;
+        Some(match is_closed {
+            true => KeptFile::withheld(
+                path,
+                format!("The file is not read: {}", verdict.reason.text),
+            ),
+            false => KeptFile::read(tool, input, path),
+        })
     }
 
     /// These hold from now on, beside the others.

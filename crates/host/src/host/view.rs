@@ -32,6 +32,9 @@ pub(super) fn approval_view(
     let is_live = session.live && session.generation == row.generation;
     let plan = card(it, &row, &session, is_live)?;
     let harm = harm(&row, &session);
+    let edited_input = row.edited_input();
+    let is_open = row.life == Life::Open;
+    let file = row.file.map(|kept| kept.shown(is_open));
     Ok(ApprovalView {
         id: row.id,
         session: row.session,
@@ -45,6 +48,8 @@ pub(super) fn approval_view(
         tool_use_id: row.tool_use_id,
         tool: row.tool,
         input: row.input,
+        edited_input,
+        file,
         digest: row.digest,
         path: row.path,
         reason: row.reason,

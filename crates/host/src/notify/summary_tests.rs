@@ -19,6 +19,8 @@ fn asked(kind: Kind, tool: &str, input: Value) -> ApprovalView {
         tool_use_id: None,
         tool: tool.to_owned(),
         input,
+        edited_input: None,
+        file: None,
         digest: Digest::of(b"x"),
         path: Vec::new(),
         reason: "no rule allows it".to_owned(),

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use super::value::{Columns, Json};
 use super::{StoreError, page};
-use crate::control::approval::{Asker, Decided, Kind, Life, Offer};
+use crate::approval::KeptFile;
+use crate::control::approval::{Asker, Decided, Effect, Kind, Life, Offer};
 use crate::control::{ApprovalFilter, ApprovalId, Digest, Page, SessionId};
 
 /// An approval as it is stored.
@@ -36,6 +37,8 @@ pub struct ApprovalRow {
     pub tool_use_id: Option<String>,
     /// The input, or the form.
     pub input: Value,
+    /// The file that the call would change, as it was.
+    pub file: Option<KeptFile>,
     /// What must be named to decide.
     pub digest: Digest,
     /// Who asks, outermost first.
@@ -78,6 +81,7 @@ impl ApprovalRow {
             tool: asked.tool.clone(),
             tool_use_id: asked.tool_use_id.clone(),
             input: asked.input.clone(),
+            file: None,
             digest: crate::approval::digest(asked),
             path: Vec::new(),
             reason: String::new(),
@@ -94,6 +98,14 @@ impl ApprovalRow {
     /// A rule has decided it, and the journal does not know yet.
     pub(crate) fn is_decided_by_rule(&self) -> bool {
         self.life == Life::Decided && self.answer.is_none()
+    }
+
+    /// The input that the agent is sent, where whoever allowed the call edited it.
+    pub(crate) fn edited_input(&self) -> Option<Value> {
+        let decided = self.decided.as_ref()?;
+        let edited = decided.decision.get("updated_input")?;
+        let is_edit = decided.effect == Effect::Allow && !edited.is_null();
+        (is_edit && *edited != self.input).then(|| edited.clone())
     }
 
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -119,19 +131,20 @@ impl ApprovalRow {
             expires: columns.next()?,
             decided: columns.next::<Option<Json<_>>>()?.map(|it| it.0),
             answer: columns.next::<Option<Json<_>>>()?.map(|it| it.0),
+            file: columns.next::<Option<Json<_>>>()?.map(|it| it.0),
         })
     }
 }
 
 /// The columns of an [`ApprovalRow`], in the order in which they are read.
 const COLUMNS: &str = "id, session, generation, seq, request_id, subtype, kind, tool, tool_use_id, input, digest, path, reason,
-    remark, offers, life, asked, expires, decided, answer";
+    remark, offers, life, asked, expires, decided, answer, file";
 
 /// A question that is there already stays as it is, with its life and its decision.
 const ADDED: &str = "INSERT INTO approvals (id, session, generation, seq, request_id, subtype, kind, tool,
-    tool_use_id, input, digest, path, reason, remark, offers, life, life_name, asked, expires, decided, answer)
+    tool_use_id, input, digest, path, reason, remark, offers, life, life_name, asked, expires, decided, answer, file)
     VALUES (:id, :session, :generation, :seq, :request_id, :subtype, :kind, :tool, :tool_use_id, :input, :digest, :path,
-    :reason, :remark, :offers, :life, :life_name, :asked, :expires, :decided, :answer)
+    :reason, :remark, :offers, :life, :life_name, :asked, :expires, :decided, :answer, :file)
     ON CONFLICT (id) DO NOTHING";
 
 /// Puts a question. True: it is new.
@@ -147,6 +160,7 @@ pub fn insert(connection: &Connection, row: &ApprovalRow) -> Result<bool, StoreE
         ":reason": row.reason, ":remark": row.remark, ":offers": Json(&row.offers), ":life": Json(&row.life),
         ":life_name": row.life.name(), ":asked": row.asked, ":expires": row.expires,
         ":decided": row.decided.as_ref().map(Json), ":answer": row.answer.as_ref().map(Json),
+        ":file": row.file.as_ref().map(Json),
     })?;
     Ok(added > 0)
 }
@@ -205,12 +219,13 @@ pub fn decide(
 /// When there is none.
 pub fn save(connection: &Connection, row: &ApprovalRow) -> Result<(), StoreError> {
     let sql = "UPDATE approvals SET life = :life, life_name = :life_name, decided = :decided, answer = :answer,
-               expires = :expires, path = :path, reason = :reason, remark = :remark, offers = :offers WHERE id = :id";
+               expires = :expires, path = :path, reason = :reason, remark = :remark, offers = :offers,
+               file = :file WHERE id = :id";
     let changed = connection.prepare_cached(sql)?.execute(named_params! {
         ":id": row.id, ":life": Json(&row.life), ":life_name": row.life.name(),
         ":decided": row.decided.as_ref().map(Json), ":answer": row.answer.as_ref().map(Json),
         ":expires": row.expires, ":path": Json(&row.path), ":reason": row.reason, ":remark": row.remark,
-        ":offers": Json(&row.offers),
+        ":offers": Json(&row.offers), ":file": row.file.as_ref().map(Json),
     })?;
     match changed {
         0 => Err(StoreError::not_found("approval", row.id)),

@@ -31,6 +31,7 @@ pub fn read(connection: &Connection, period: Period, now: u64) -> Result<Insight
         "SELECT session, kind, tool, tool_use_id IS NOT NULL AS is_call, life_name, asked,
          {BY} AS by, json_extract(decided, '$.at') AS at,
          json_quote(json_extract(decided, '$.effect')) AS effect,
+         json_extract(decided, '$.decision.choice') IS 'keep-planning' AS is_sent_back,
          CASE WHEN json_extract(decided, '$.by') IS 'rule' THEN NULL ELSE {RULE} END AS rule
          FROM approvals WHERE asked >= ?1 AND asked < ?2 ORDER BY asked, id"
     );
@@ -58,6 +59,7 @@ fn asked(row: &Row<'_>) -> rusqlite::Result<Asked> {
             by,
             effect: row.get::<_, Json<Effect>>("effect")?.0,
             at: row.get("at")?,
+            is_sent_back: row.get("is_sent_back")?,
         }),
         None => None,
     };

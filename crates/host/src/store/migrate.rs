@@ -20,6 +20,7 @@ pub(super) const ALL: &[&str] = &[
     include_str!("migrations/0002_presented.sql"),
     include_str!("migrations/0003_shelf.sql"),
     include_str!("migrations/0004_indexed.sql"),
+    include_str!("migrations/0005_file.sql"),
 ];
 
 /// How many pages of a copy go at once.

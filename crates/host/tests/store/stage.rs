@@ -136,5 +136,6 @@ pub(crate) fn approval_row(session: SessionId, seq: u64) -> ApprovalRow {
         expires: None,
         decided: None,
         answer: None,
+        file: None,
     }
 }

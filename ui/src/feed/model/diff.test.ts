@@ -1,6 +1,6 @@
 // A change is shown line by line with numbers on both sides, and its words marked where that helps.
 import { describe, expect, it } from 'vitest';
-import { created, diffTexts, ofPatch, parseUnified } from './diff';
+import { created, diffTexts, ofPatch, parseUnified, placed } from './diff';
 
 const shown = (file: ReturnType<typeof created> | null) =>
   file?.hunks.flatMap((hunk) => hunk.lines.map((line) => `${line.old ?? ''}:${line.new ?? ''}${line.sign}${line.parts.map((part) => (part.changed ? `[${part.text}]` : part.text)).join('')}`));
@@ -10,6 +10,15 @@ describe('a diff', () => {
     const file = diffTexts('a.ts', 'a\nlet cut = now() + 50;\nz\n', 'a\nlet cut = clock + 50;\nz\n', 10);
     expect(shown(file)).toEqual(['10:10 a', '11:-let cut = [now()] + 50;', ':11+let cut = [clock] + 50;', '12:12 z']);
     expect([file.added, file.removed]).toEqual([1, 1]);
+  });
+
+  it('stands where it stands in the file, part by part', () => {
+    const file = placed('f', [
+      { line: 7, new_line: 7, before: 'a\nb', after: 'a\nc' },
+      { line: 40, new_line: 41, before: 'x\ny', after: 'x\nz\ny' },
+    ]);
+    expect(shown(file)).toEqual(['7:7 a', '8:-b', ':8+c', '40:41 x', ':42+z', '41:43 y']);
+    expect([file.hunks.length, file.added, file.removed]).toEqual([2, 2, 1]);
   });
 
   it('marks nothing where two lines have nothing in common', () => {

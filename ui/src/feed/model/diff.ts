@@ -14,14 +14,25 @@ export interface FileDiff { path: string; from?: string; hunks: Hunk[]; added: n
 
 interface RawHunk { oldStart: number; newStart: number; lines: string[]; head?: string }
 
-/** The change from one text to another, as if it were a file that begins at line `start`. */
-export function diffTexts(path: string, before: string, after: string, start = 1): FileDiff {
+/** The change from one text to another, as if it were a file that begins at line `start`, afterwards at `newStart`. */
+export function diffTexts(path: string, before: string, after: string, start = 1, newStart = start): FileDiff {
   const patch = structuredPatch('a', 'b', before, after, '', '', { context: 3 });
-  const shift = start - 1;
   const hunks = patch.hunks.map((hunk) => ({
-    oldStart: hunk.oldStart + shift, newStart: hunk.newStart + shift, lines: hunk.lines,
+    oldStart: hunk.oldStart + start - 1, newStart: hunk.newStart + newStart - 1, lines: hunk.lines,
   }));
   return fileOf(path, hunks);
+}
+
+/** A change as it stands in its file: parts of it, each with the number of its first line. */
+export function placed(path: string, parts: { line: number; new_line: number; before: string; after: string }[]): FileDiff {
+  const ended = (text: string) => (text === '' ? '' : `${text}\n`);
+  const all = parts.map((part) => diffTexts(path, ended(part.before), ended(part.after), part.line, part.new_line));
+  return {
+    path,
+    hunks: all.flatMap((one) => one.hunks),
+    added: all.reduce((sum, one) => sum + one.added, 0),
+    removed: all.reduce((sum, one) => sum + one.removed, 0),
+  };
 }
 
 /** A whole file that is new. */

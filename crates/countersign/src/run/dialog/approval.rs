@@ -177,7 +177,7 @@ impl Dialog for Approval {
                 &entry.input,
                 &self.cwd,
                 width.saturating_sub(2),
-                self.before.as_deref(),
+                self.before.as_deref().into(),
             )
             .into_iter()
             .map(|line| line.after("  ", Tone::Plain)),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{change, is_nothing};
+use super::{Before, change, is_nothing};
 use crate::show::{list, plan, text};
 use crate::term::style::{Line, Tone};
 
@@ -16,13 +16,13 @@ const ROWS: usize = 3_000;
 /// The most bytes of one text in it.
 const BYTES: usize = 256 << 10;
 
-/// The call in full, without its headline. `before` is what is in the file that `Write` or `Edit` would change.
+/// The call in full, without its headline. `before` is what is known of the file that it would change.
 pub(crate) fn full(
     tool: &str,
     input: &Value,
     cwd: &Path,
     width: usize,
-    before: Option<&str>,
+    before: Before<'_>,
 ) -> Vec<Line> {
     let lines = match tool {
         "Bash" | "PowerShell" | "Monitor" => command(input),
@@ -106,12 +106,12 @@ fn command(input: &Value) -> Option<Vec<Line>> {
     Some(lines)
 }
 
-fn file(tool: &str, input: &Value, cwd: &Path, before: Option<&str>) -> Option<Vec<Line>> {
+fn file(tool: &str, input: &Value, cwd: &Path, before: Before<'_>) -> Option<Vec<Line>> {
     let path = text::field(input, "file_path").or_else(|| text::field(input, "notebook_path"))?;
     let diff = change(tool, input, before)?;
     let what = match (tool, before) {
-        ("Write", None) => "new file",
-        ("Write", Some(_)) => "replaces the whole file",
+        ("Write", Before::Unknown) => "new file",
+        ("Write", _) => "replaces the whole file",
         ("NotebookEdit", _) => text::field(input, "edit_mode").unwrap_or("replace"),
         _ => "",
     };
@@ -150,8 +150,8 @@ fn file(tool: &str, input: &Value, cwd: &Path, before: Option<&str>) -> Option<V
     Some(lines)
 }
 
-fn is_misplaced(tool: &str, input: &Value, before: Option<&str>) -> bool {
-    let (Some(before), "Edit") = (before, tool) else {
+fn is_misplaced(tool: &str, input: &Value, before: Before<'_>) -> bool {
+    let (Before::Text(before), "Edit") = (before, tool) else {
         return false;
     };
     text::field(input, "old_string").is_some_and(|old| !old.is_empty() && !before.contains(old))

@@ -9,7 +9,7 @@ fn head(tool: &str, input: &Value) -> String {
 }
 
 fn whole(tool: &str, input: &Value, before: Option<&str>) -> Vec<String> {
-    full(tool, input, Path::new("/project"), 80, before)
+    full(tool, input, Path::new("/project"), 80, before.into())
         .iter()
         .map(Line::text)
         .collect()

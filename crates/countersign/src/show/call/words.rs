@@ -164,7 +164,7 @@ fn extent(input: &Value) -> String {
 }
 
 fn edited(tool: &str, input: &Value) -> Option<String> {
-    let diff = change(tool, input, None)?;
+    let diff = change(tool, input, super::Before::Unknown)?;
     let is_all = input.get("replace_all").and_then(Value::as_bool) == Some(true);
     Some(format!(
         "{}{}",

@@ -143,7 +143,7 @@ proptest! {
         let input = json!({"command": words, "file_path": more, "content": words, "old_string": more, "new_string": words,
             "prompt": words, "description": more, "todos": [{"content": words, "status": more}]});
         let cwd = std::path::Path::new("/project");
-        let mut lines = crate::show::full(tool, &input, cwd, width, before.as_deref());
+        let mut lines = crate::show::full(tool, &input, cwd, width, before.as_deref().into());
         lines.push(headline(tool, &input, cwd));
         for line in lines {
             prop_assert!(!line.text().contains(char::is_control), "{:?}", line);
