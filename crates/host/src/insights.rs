@@ -47,6 +47,8 @@ pub(crate) struct Verdict {
     pub by: String,
     pub effect: Effect,
     pub at: u64,
+    /// A plan that goes back to be made better: nobody denied anything.
+    pub is_sent_back: bool,
 }
 
 #[derive(Debug, Default)]
@@ -61,10 +63,10 @@ struct Sum {
 impl Sum {
     fn add(&mut self, one: &Asked, waited: u64) {
         self.asked += 1;
-        match one.decided.as_ref().map(|it| it.effect) {
-            Some(Effect::Allow) => self.allowed += 1,
-            Some(Effect::Deny) => self.denied += 1,
-            None => {}
+        match one.decided.as_ref().map(|it| (it.effect, it.is_sent_back)) {
+            Some((Effect::Allow, _)) => self.allowed += 1,
+            Some((Effect::Deny, false)) => self.denied += 1,
+            Some((Effect::Deny, true)) | None => {}
         }
         self.waited += waited;
         self.longest = self.longest.max(waited);
@@ -79,7 +81,7 @@ pub(crate) struct Sums {
     ahead: i64,
     acts: Acts,
     asked_calls: u64,
-    decided: HashMap<String, (u64, u64)>,
+    decided: HashMap<String, DecidedBy>,
     waits: Waits,
     answered: Vec<u64>,
     by_what: HashMap<(Kind, String, Option<String>), Sum>,
@@ -144,10 +146,11 @@ impl Sums {
     }
 
     fn decided_by(&mut self, decided: &Verdict, is_call_over: bool) {
-        let (allowed, denied) = self.decided.entry(decided.by.clone()).or_default();
-        match decided.effect {
-            Effect::Allow => *allowed += 1,
-            Effect::Deny => *denied += 1,
+        let by = self.decided.entry(decided.by.clone()).or_default();
+        match (decided.effect, decided.is_sent_back) {
+            (Effect::Allow, _) => by.allowed += 1,
+            (Effect::Deny, false) => by.denied += 1,
+            (Effect::Deny, true) => by.sent_back += 1,
         }
         if !is_call_over {
             return;
@@ -182,14 +185,10 @@ impl Sums {
         };
         let decided = self.decided.into_iter();
         let mut decided: Vec<DecidedBy> = decided
-            .map(|(by, (allowed, denied))| DecidedBy {
-                by,
-                allowed,
-                denied,
-            })
+            .map(|(by, counts)| DecidedBy { by, ..counts })
             .collect();
         decided.sort_by(|a, b| {
-            let count = |one: &DecidedBy| one.allowed + one.denied;
+            let count = |one: &DecidedBy| one.allowed + one.denied + one.sent_back;
             count(b).cmp(&count(a)).then_with(|| a.by.cmp(&b.by))
         });
         let by_session = longest(self.by_session).into_iter();

@@ -28,6 +28,7 @@ fn decided(mut one: Asked, by: &str, effect: Effect, after: u64) -> Asked {
         by: by.to_owned(),
         effect,
         at,
+        is_sent_back: false,
     });
     one
 }
@@ -141,4 +142,19 @@ fn each_answer_is_in_one_step_of_speed() {
     let counts: Vec<u64> = found.speed.iter().map(|step| step.count).collect();
     assert_eq!(counts, [2, 2, 1, 1, 1, 2]);
     assert_eq!(found.waits.median, 59 * SECOND);
+}
+
+#[test]
+fn a_plan_that_is_sent_back_is_no_denial() {
+    let mut sums = Sums::new(100, 0);
+    let mut plan = decided(asked(1), "ann", Effect::Deny, 5);
+    plan.kind = Kind::Plan;
+    plan.decided.as_mut().unwrap().is_sent_back = true;
+    sums.add(plan);
+    let told = sums.told(0, |_| String::new());
+    let [by] = &told.decided[..] else {
+        panic!("{told:?}");
+    };
+    assert_eq!((by.allowed, by.denied, by.sent_back), (0, 0, 1));
+    assert_eq!(told.by_what[0].denied, 0);
 }

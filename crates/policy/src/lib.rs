@@ -52,4 +52,6 @@ pub use profile::Profile;
 pub use rule::{Effect, Origin, Rule, RuleError, Scope};
 pub use suggest::suggest;
 pub use verdict::{Reason, Verdict, Why};
-pub use watch::{ASKED_TOOLS, EVERY_TOOL, Watch, asks_about_everything, is_taken_everywhere};
+pub use watch::{
+    ASKED_TOOLS, EVERY_TOOL, Watch, asks_about_everything, is_known_tool, is_taken_everywhere,
+};

@@ -110,6 +110,8 @@ pub struct Rule {
     pub expires: Option<Timestamp>,
     /// Why it is there, in the words of who wrote it.
     pub note: Option<String>,
+    /// The number under which a host keeps it.
+    pub number: Option<u64>,
 }
 
 /// Which calls a rule means.
@@ -200,6 +202,7 @@ impl Rule {
             scope: Scope::Always,
             expires: None,
             note: None,
+            number: None,
         })
     }
 

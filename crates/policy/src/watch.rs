@@ -12,6 +12,11 @@ use serde_json::{Map, Value, json};
 use given::Sorted;
 pub use given::is_taken_everywhere;
 
+/// Whether rules about a tool of this name can ever mean a call: a tool of some version of the CLI, or of an MCP server.
+pub fn is_known_tool(name: &str) -> bool {
+    name.starts_with("mcp__") || ASKED_TOOLS.contains(&name) || name == "SetGoal"
+}
+
 /// Every tool that a pinned version knows or knew, by the names that rules use.
 ///
 /// Tools whose names begin with a small letter are left to [`EVERY_TOOL`]: 2.0.75 takes no such rule.

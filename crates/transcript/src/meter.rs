@@ -37,6 +37,9 @@ pub(crate) struct Meter {
     is_resumed: Option<bool>,
     is_new_process: bool,
     version: Option<[u64; 3]>,
+    /// The latest total of the time that the API took, in milliseconds. It belongs to the process, and rises like the cost.
+    #[serde(default)]
+    api_ms: u64,
     /// A process has begun.
     #[serde(default)]
     has_begun: bool,
@@ -72,6 +75,21 @@ impl Meter {
             .split(['.', '-', ' '])
             .map(|part| part.parse().unwrap_or_default());
         self.version = Some(std::array::from_fn(|_| parts.next().unwrap_or_default()));
+    }
+
+    /// Takes a result: how many milliseconds of the turn were the API's. Calls that ran beside each other count once.
+    pub(crate) fn api_ms(&mut self, result: &ResultGlance) -> u64 {
+        let Some(total) = result.duration_api_ms else {
+            return 0;
+        };
+        let total = whole(Some(total));
+        let before = std::mem::replace(&mut self.api_ms, total);
+        let starts_at_zero = self.is_new_process && self.is_resumed == Some(false);
+        let turn = match total < before || starts_at_zero {
+            true => total,
+            false => total - before,
+        };
+        turn.min(whole(result.duration_ms))
     }
 
     /// Takes a result: what the turn cost.

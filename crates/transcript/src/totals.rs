@@ -52,6 +52,9 @@ pub struct ApprovalCounts {
     pub allowed: u64,
     /// Answered with no.
     pub denied: u64,
+    /// Plans that did not go on in their conversation: sent back to be made better, or begun afresh elsewhere.
+    #[serde(default)]
+    pub sent_back: u64,
     /// Answered with an error, or something unknown.
     pub other: u64,
     /// Taken back by the agent.
@@ -79,12 +82,19 @@ pub struct ApprovalCounts {
 }
 
 impl ApprovalCounts {
-    pub(crate) fn answered(&mut self, verdict: Verdict, by: Option<&str>, waited: u64) {
+    pub(crate) fn answered(
+        &mut self,
+        is_plan: bool,
+        verdict: Verdict,
+        by: Option<&str>,
+        waited: u64,
+    ) {
         self.open = self.open.saturating_sub(1);
-        match verdict {
-            Verdict::Allow => self.allowed += 1,
-            Verdict::Deny => self.denied += 1,
-            Verdict::Error | Verdict::Other => self.other += 1,
+        match (verdict, is_plan) {
+            (Verdict::Allow, _) => self.allowed += 1,
+            (Verdict::Deny, false) => self.denied += 1,
+            (Verdict::Deny, true) => self.sent_back += 1,
+            (Verdict::Error | Verdict::Other, _) => self.other += 1,
         }
         self.waited = self.waited.saturating_add(waited);
         self.waited_most = self.waited_most.max(waited);

@@ -1424,6 +1424,8 @@ export interface components {
             decided?: components["schemas"]["Decided"] | null;
             /** @description What must be named to decide. */
             digest: components["schemas"]["Digest"];
+            /** @description The input that the agent was sent, where whoever allowed the call edited it. */
+            edited_input?: unknown;
             /**
              * Format: int64
              * @description When it is denied by itself, where that is switched on.
@@ -1731,6 +1733,8 @@ export interface components {
             decided: components["schemas"]["Decided"];
             /** @description What was named by whoever decided. */
             digest: components["schemas"]["Digest"];
+            /** @description The input that the agent was sent, where whoever allowed the call edited it. */
+            edited_input?: unknown;
             /** @description The approval. */
             id: components["schemas"]["ApprovalId"];
             /** @description The input, or the form, as it was asked. */
@@ -3075,6 +3079,8 @@ export interface components {
                 decided?: components["schemas"]["Decided"] | null;
                 /** @description What must be named to decide. */
                 digest: components["schemas"]["Digest"];
+                /** @description The input that the agent was sent, where whoever allowed the call edited it. */
+                edited_input?: unknown;
                 /**
                  * Format: int64
                  * @description When it is denied by itself, where that is switched on.
@@ -3127,6 +3133,8 @@ export interface components {
                 decided: components["schemas"]["Decided"];
                 /** @description What was named by whoever decided. */
                 digest: components["schemas"]["Digest"];
+                /** @description The input that the agent was sent, where whoever allowed the call edited it. */
+                edited_input?: unknown;
                 /** @description The approval. */
                 id: components["schemas"]["ApprovalId"];
                 /** @description The input, or the form, as it was asked. */

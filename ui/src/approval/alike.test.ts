@@ -1,7 +1,7 @@
 // Grouping of questions, and what a bulk answer sends.
 import { describe, expect, it } from 'vitest';
 import type { Approval } from '../api/types';
-import { alikeOf, bulk, cameOf, grouped, passes, stays, step } from './alike';
+import { alikeOf, bulk, cameOf, grouped, mayBulk, passes, stays, step } from './alike';
 import { asked } from './testing';
 
 const one = (id: string, but: Partial<Omit<Approval, 'life'>> = {}) =>
@@ -83,5 +83,13 @@ describe('what came of a bulk', () => {
     expect(cameOf(['sending', 'late', 'failed', 'failed'], allowed)).toBe('Allowed 1 once, 1 already answered by someone else, 2 not: their rows say why');
     expect(cameOf(['held'], allowed)).toBe('1 waits for the connection');
     expect(cameOf(['failed'], allowed)).toBe('1 not: its row says why');
+  });
+
+  it('takes no call into a bulk of which a row cannot show everything', () => {
+    expect(mayBulk(asked({ input: { command: 'make' } }))).toBe(true);
+    expect(mayBulk(asked({ input: { command: `echo ${'a'.repeat(3000)}` } }))).toBe(false);
+    expect(mayBulk(asked({ input: { command: 'make', dangerouslyDisableSandbox: true } }))).toBe(false);
+    const sent = bulk([asked({ id: '1', digest: 'd-1' }), asked({ id: '2', digest: 'd-2' })], 'once');
+    expect(sent[0]?.whole).toEqual(['d-1', 'd-2']);
   });
 });

@@ -5,7 +5,8 @@
 import type { Approval, Decide } from '../api/types';
 import { forSession } from './answer';
 import type { Local } from './face';
-import { harmOf } from './words';
+import { factsOf } from './facts';
+import { harmOf, oneLine } from './words';
 
 /** One place of the inbox: a question, or several that are alike. */
 export interface Group {
@@ -52,9 +53,13 @@ export function alikeOf(asked: Approval, all: Approval[]): Approval[] {
   return kind === null ? [asked] : all.filter((other) => kindOf(other) === kind);
 }
 
-/** Whether it can be one of several in a bulk: only plain calls without a counted harm. */
+/** Most letters of a call that its row shows from beginning to end once it is selected. */
+const ROW = 2000;
+
+/** Whether it can be one of several in a bulk: only plain calls without a counted harm, of which a row shows everything. */
 export function mayBulk(asked: Approval): boolean {
-  return asked.kind === 'tool' && asked.life === 'open' && harmOf(asked) === null;
+  if (asked.kind !== 'tool' || asked.life !== 'open' || harmOf(asked) !== null) return false;
+  return oneLine(asked).length <= ROW && !factsOf(asked.tool, asked.input).some((fact) => fact.isUnusual);
 }
 
 /** One request of a bulk answer. */
@@ -63,6 +68,8 @@ export interface Sending {
   saw: string;
   /** Digests of the others that go with it; none for a decision on one alone. */
   others: string[];
+  /** Digests of those that were shown from beginning to end: a selected row is. */
+  whole: string[];
   /** All that it answers. */
   ids: string[];
   body: Decide;
@@ -84,7 +91,7 @@ export function bulk(selected: Approval[], what: 'once' | 'session' | { deny: st
 }
 
 function alone(asked: Approval, body: Decide): Sending {
-  return { id: asked.id, saw: asked.digest, others: [], ids: [asked.id], body };
+  return { id: asked.id, saw: asked.digest, others: [], whole: [], ids: [asked.id], body };
 }
 
 function together(group: Group): Sending {
@@ -93,6 +100,7 @@ function together(group: Group): Sending {
     id: first.id,
     saw: first.digest,
     others: rest.map((asked) => asked.digest),
+    whole: group.asked.map((asked) => asked.digest),
     ids: group.asked.map((asked) => asked.id),
     body: { decision: 'allow' },
   };

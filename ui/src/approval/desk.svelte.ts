@@ -79,7 +79,7 @@ class Desk {
     for (const asked of all) this.locals.set(asked.id, { phase: 'sending', words: 'Allowed', since });
     try {
       const params = { path: { id: sending.id }, header: { 'idempotency-key': newKey() } };
-      const body = { ...sending.body, saw: sending.saw, others: sending.others };
+      const body = { ...sending.body, saw: sending.saw, others: sending.others, whole: sending.whole };
       const { did } = await take(api.POST('/api/v1/approvals/{id}/decision/alike', { params, body }));
       const decided = did.did === 'decided' ? did.approvals : sending.ids;
       const problem = 'This one needs its own answer.';

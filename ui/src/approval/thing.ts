@@ -1,6 +1,11 @@
 // What a call is about, as it is shown: the exact command, the exact change, the exact address. Pure.
 // Nothing is shortened here; what is not understood is shown as JSON, never left out. Fields beside the thing are told by `facts`.
 
+/** The input that the agent was sent: the one it asked with, unless whoever allowed the call edited it. */
+export function sentInput(asked: { input?: unknown; edited_input?: unknown }): unknown {
+  return asked.edited_input ?? asked.input;
+}
+
 /** The thing itself. `lines` says how long it is, for "212 lines unseen". */
 export type Thing =
   | { kind: 'command'; text: string; background: boolean }

@@ -33,6 +33,13 @@ export function at(moment: number, now: number): string {
   return then.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', ...year });
 }
 
+/** A moment of the record, always with its day: `18 Nov 14:02`, with the year where it is another one. */
+export function dated(moment: number, now: number): string {
+  const then = new Date(moment);
+  const year = then.getFullYear() === new Date(now).getFullYear() ? {} : { year: 'numeric' as const };
+  return `${then.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', ...year })} ${clock(moment)}`;
+}
+
 export function clock(moment: number, seconds = false): string {
   const then = new Date(moment);
   const two = (part: number) => String(part).padStart(2, '0');

@@ -1,7 +1,9 @@
 // Filters of the record: as an address, as a question to the host; and what a row says.
 import { describe, expect, it } from 'vitest';
 import type { Approval } from '../api/types';
-import { decisionOf, exportHref, filterOf, outcomeWords, queryOf, searchOf, waitedOf, NO_FILTER } from './decisions';
+import { dated } from '../approval/times';
+import { shownCall } from '../record/rules';
+import { decisionOf, exportHref, filterOf, outcomeWords, pathIn, queryOf, searchOf, waitedOf, NO_FILTER } from './decisions';
 import { decision } from './testing';
 
 describe('the record', () => {
@@ -36,5 +38,20 @@ describe('the record', () => {
     expect(outcomeWords(decision('a', 'ana'))).toBe('ran');
     expect(waitedOf(decision('a', 'ana'))).toBe(4000);
     expect(waitedOf(decision('a', 'rule'))).toBeNull();
+  });
+
+  it('says of each decision on which day it was made', () => {
+    const noon = new Date(2026, 10, 18, 12, 5).getTime();
+    expect(dated(noon, noon)).toBe('18 Nov 12:05');
+    expect(dated(noon, new Date(2027, 1, 1).getTime())).toBe('18 Nov 2026 12:05');
+  });
+
+  it('keeps the name of a file in sight, and shows the call as it was sent', () => {
+    const edit = { ...decision('a', 'ana'), tool: 'Edit', input: { file_path: '/srv/app/src/very/deep/name.ts' } };
+    expect(pathIn(edit, '/srv/app')).toEqual({ head: 'src/very/deep/', name: 'name.ts', whole: '/srv/app/src/very/deep/name.ts' });
+    const other = { ...edit, edited_input: { file_path: '/srv/app/b.ts' } };
+    expect(pathIn(other, '/srv/app')?.name).toBe('b.ts');
+    expect(pathIn(decision('ls', 'ana'), '')).toBeNull();
+    expect(shownCall({ ...decision('make', 'ana'), edited_input: { command: 'make test' } })).toBe('make test');
   });
 });

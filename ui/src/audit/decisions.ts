@@ -3,6 +3,7 @@
 
 import type { Approval, DecisionView } from '../api/types';
 import { decidedWords } from '../approval/stamp';
+import { sentInput, shown, thingOf } from '../approval/thing';
 
 export const WHO = ['all', 'people', 'rule', 'mode', 'denied', 'expired'] as const;
 export type Who = (typeof WHO)[number];
@@ -102,6 +103,16 @@ export function exportHref(query: Query, format: 'ndjson' | 'csv'): string {
 export function decisionOf(one: Approval): DecisionView | null {
   if (!one.decided) return null;
   return { ...one, tool_use_id: one.tool_use_id ?? null, decided: one.decided, sent: null } as DecisionView;
+}
+
+/** The file that a call is about, in two parts: the name, which is always seen, and what stands before it. */
+export function pathIn(one: DecisionView, cwd: string): { head: string; name: string; whole: string } | null {
+  if (one.kind !== 'tool') return null;
+  const thing = thingOf(one.tool, sentInput(one));
+  if (thing.kind !== 'diff' && thing.kind !== 'file' && thing.kind !== 'path') return null;
+  const path = shown(thing.path, cwd);
+  const end = path.lastIndexOf('/');
+  return { head: path.slice(0, end + 1), name: path.slice(end + 1), whole: thing.path };
 }
 
 export function effectWords(one: DecisionView): string {

@@ -17,4 +17,9 @@ describe('edits of a conversation', () => {
     ], '/p');
     expect(files.map((file) => [file.path, file.added, file.removed, file.hunks.length])).toEqual([['a', 3, 1, 2]]);
   });
+
+  it('leave out the plan of the agent, which is no file of the project', () => {
+    const plan = call('Write', { file_path: '/root/.claude/plans/brave-fox.md', content: '# Plan' });
+    expect(editsIn([plan, call('Write', { file_path: '/p/plans/a.md', content: 'x' })], '/p').map((file) => file.path)).toEqual(['plans/a.md']);
+  });
 });

@@ -4,18 +4,27 @@ import { modelName } from '../feed/model/words';
 
 export interface Share { label: string; value: number; colour: string }
 
-/** By rule or mode, by people, without a question; of these denied. Whoever is no rule is a person. */
+/** Who decides without being a person. */
+const NOBODY = ['rule', 'mode', 'expired', 'budget'];
+
+/** By rule or mode, by people, by nobody, not yet, without a question; of these denied. Whoever is none of ours is a person. */
 export function deciders(totals: Totals, me: string, calls: number): Share[] {
   const by = totals.approvals.by ?? {};
-  const rule = by['rule'] ?? 0;
-  const people = Object.entries(by).filter(([name]) => name !== 'rule' && name !== 'expired' && name !== 'budget');
+  const rule = (by['rule'] ?? 0) + (by['mode'] ?? 0);
+  const unanswered = (by['expired'] ?? 0) + (by['budget'] ?? 0);
+  const { open, cancelled, interrupted, agent_gone: gone } = totals.approvals;
+  const back = cancelled + interrupted + gone;
+  const people = Object.entries(by).filter(([name]) => !NOBODY.includes(name));
   const words = people.map(([name, count]) => `${name === me ? 'You' : name} ${count}`).join(', ');
   const byPeople = people.reduce((sum, [, count]) => sum + count, 0);
   const shares = [
     { label: 'By rule or mode', value: rule, colour: 'rule' },
     { label: words || 'By people', value: byPeople, colour: 'allow' },
+    { label: 'Waiting for an answer', value: open, colour: 'needs-mark' },
+    { label: 'Nobody answered', value: unanswered, colour: 'stall-mark' },
+    { label: 'Taken back', value: back, colour: 'done-mark' },
     // Reading and lists of tasks are never asked for.
-    { label: 'Needed no answer', value: Math.max(0, calls - rule - byPeople), colour: 'idle-mark' },
+    { label: 'Needed no answer', value: Math.max(0, calls - rule - byPeople - open - unanswered - back), colour: 'idle-mark' },
     { label: 'Denied', value: totals.approvals.denied, colour: 'deny' },
   ];
   return shares.filter((share) => share.value > 0);

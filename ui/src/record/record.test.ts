@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Rule } from '../api/types';
 import { decision } from '../audit/testing';
-import { endsOf, inOrder, isAboutFolder, missedBy, placeMissing, usesOf, whereOf } from './rules';
+import { endsOf, inOrder, isAboutFolder, missedBy, placeMissing, useOf, usesOf, whereOf } from './rules';
 
 const rule = (but: Partial<Rule>): Rule =>
   ({ id: 1, effect: 'allow', rule: 'Bash(echo:*)', scope: 'always', is_over: false, by: 'ana', client: '', at: 1, ...but }) as Rule;
@@ -28,6 +28,17 @@ describe('rules', () => {
   it('stand with denials first and over ones last', () => {
     const list = [rule({ id: 1 }), rule({ id: 2, effect: 'deny' }), rule({ id: 3, effect: 'deny', is_over: true })];
     expect(inOrder(list).map((one) => one.id)).toEqual([2, 1, 3]);
+  });
+
+  it('count what they answered by their number, not by what they say', () => {
+    const by = (number: number, command: string) => {
+      const one = decision(command, 'rule', 'allow Bash(make:*)');
+      return { ...one, decided: { ...one.decided, decision: { rule: 'allow Bash(make:*)', number } } };
+    };
+    const rules = [rule({ id: 1, rule: 'Bash(make:*)' }), rule({ id: 2, rule: 'Bash(make:*)' })];
+    const uses = usesOf([by(1, 'make a'), by(1, 'make b'), by(2, 'make c'), decision('make old', 'rule', 'allow Bash(make:*)')]);
+    expect(rules.map((one) => useOf(one, rules, uses)?.count)).toEqual([2, 1]);
+    expect(useOf(rules[0] as Rule, rules.slice(0, 1), uses)?.count).toBe(3);
   });
 
   it('name where they hold before they are sent', () => {

@@ -2,7 +2,7 @@
 // Uses and examples are counted from the record of decisions, never judged here.
 
 import type { DecisionView, Rule, RuleScope } from '../api/types';
-import { text } from '../approval/thing';
+import { fields, text } from '../approval/thing';
 import { until } from '../approval/times';
 import { oneLine, planTitle } from '../approval/words';
 
@@ -21,12 +21,24 @@ export function ruleName(rule: Pick<Rule, 'effect' | 'rule'>): string {
   return `${rule.effect} ${rule.rule}`;
 }
 
-/** How often rules answered, by their name, from decisions with the newest first. */
+/** How often a rule answered. Decisions name it by its number; those of an older build by its words alone, which count
+ *  only where no other rule says the same: in another repository it may be another one's. */
+export function useOf(rule: Pick<Rule, 'id' | 'effect' | 'rule'>, rules: Pick<Rule, 'effect' | 'rule'>[], uses: Map<string, Use>): Use | undefined {
+  const [own, named] = [uses.get(`#${rule.id}`), uses.get(ruleName(rule))];
+  const isOnly = rules.filter((one) => ruleName(one) === ruleName(rule)).length <= 1;
+  if (!own || !named || !isOnly) return own ?? (isOnly ? named : undefined);
+  const covers = [...new Set([...own.covers, ...named.covers])].slice(0, MOST_EXAMPLES);
+  return { count: own.count + named.count, last: Math.max(own.last, named.last), covers };
+}
+
+/** How often rules answered, by their number or name, from decisions with the newest first. */
 export function usesOf(decisions: DecisionView[]): Map<string, Use> {
   const uses = new Map<string, Use>();
   for (const one of decisions) {
-    const name = one.decided.by === 'rule' ? text(one.decided.decision, 'rule') : '';
-    if (name === '') continue;
+    const said = one.decided.by === 'rule' ? text(one.decided.decision, 'rule') : '';
+    if (said === '') continue;
+    const number = fields(one.decided.decision)['number'];
+    const name = typeof number === 'number' ? `#${number}` : said;
     const use = uses.get(name) ?? { count: 0, last: one.decided.at, covers: [] };
     use.count += 1;
     use.last = Math.max(use.last, one.decided.at);

@@ -23,6 +23,10 @@ pub struct DecideAlikeBody {
     /// The digests of the others that were seen. A yes is for these alone.
     #[serde(default)]
     pub others: Vec<Digest>,
+    /// The digests of those that were shown from beginning to end. A call that is longer than a row is allowed together
+    /// with others only if its digest is among them.
+    #[serde(default)]
+    pub whole: Vec<Digest>,
     /// What is decided.
     #[serde(flatten)]
     pub decide: Decide,

@@ -73,11 +73,15 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         // What cannot be undone is looked at one by one.
         let (others, harmful): (Vec<_>, Vec<_>) =
             others.into_iter().partition(|one| one.destroys().is_none());
+        let is_shown = decide::is_open(&view) && !yes && !remote.json;
         if decide::is_open(&view) && !yes {
             decide::show(&remote, &view)?;
-            let rows = others
-                .iter()
-                .map(|one| question::headline(one).after("also ", Tone::Dim));
+            let now = words::now();
+            let rows = others.iter().flat_map(|one| {
+                let also = question::headline(one).after("also ", Tone::Dim);
+                // From beginning to end, since each of them is allowed.
+                std::iter::once(also).chain(question::full(one, now, 100))
+            });
             let left = harmful
                 .iter()
                 .map(|one| question::headline(one).after("not this one: ", Tone::Dim));
@@ -100,7 +104,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             add_dirs: Vec::new(),
         };
         match alike {
-            true => decide::send_alike(&remote, &view, &others, allow, "allowed").await,
+            true => decide::send_alike(&remote, &view, &others, is_shown, allow, "allowed").await,
             false => decide::send(&remote, &view, allow, "allowed").await,
         }
     })

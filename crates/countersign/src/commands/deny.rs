@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         match alike {
             true => {
                 let others = decide::others(&remote, &view).await?;
-                decide::send_alike(&remote, &view, &others, deny, "denied").await
+                decide::send_alike(&remote, &view, &others, false, deny, "denied").await
             }
             false => decide::send(&remote, &view, deny, "denied").await,
         }

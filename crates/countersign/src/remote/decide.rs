@@ -112,12 +112,19 @@ pub(crate) async fn send_alike(
     remote: &Remote,
     view: &ApprovalView,
     others: &[ApprovalView],
+    is_shown: bool,
     decide: Decide,
     said: &str,
 ) -> Done {
+    let all = std::iter::once(view).chain(others);
     let body = DecideAlikeBody {
         saw: view.digest.clone(),
         others: others.iter().map(|one| one.digest.clone()).collect(),
+        // Who is not shown them has seen the end of none.
+        whole: all
+            .filter(|_| is_shown)
+            .map(|one| one.digest.clone())
+            .collect(),
         decide,
     };
     let receipt = remote.client.decide_alike(view.id, &body).await?;

@@ -18,6 +18,22 @@ pub fn are_alike(seen: &Asked, other: &Asked, was_seen: bool, decide: &Decide) -
     is_same && may
 }
 
+/// Maximum number of letters that every row of every client shows.
+const ROW: usize = 60;
+
+/// Whether a row may show less than all of what a call is about: then nobody has seen its end.
+pub fn may_be_cut(asked: &Asked) -> bool {
+    let text = |name: &str| asked.input.get(name).and_then(serde_json::Value::as_str);
+    let subject = match &*asked.tool {
+        "Bash" | "PowerShell" | "Monitor" => text("command"),
+        "Edit" | "MultiEdit" | "Write" | "Read" => text("file_path"),
+        "NotebookEdit" => text("notebook_path"),
+        _ => None,
+    };
+    let subject = subject.map_or_else(|| asked.input.to_string(), str::to_owned);
+    subject.contains('\n') || subject.chars().count() > ROW
+}
+
 /// What of a decision holds for the others: yes or no, and nothing that was made for the one that was seen.
 ///
 /// # Errors

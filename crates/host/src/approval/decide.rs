@@ -48,13 +48,9 @@ pub fn decide(asked: &Asked, decide: &Decide, known: &Known) -> Result<Consequen
     }
 }
 
-/// What is answered when nobody decided in time. Delivered like every other answer.
-pub fn expired(asked: &Asked, minutes: u64, known: &Known) -> Consequence {
-    let unit = match minutes {
-        1 => "minute",
-        _ => "minutes",
-    };
-    let message = format!("Nobody answered within {minutes} {unit}.");
+/// What is answered when nobody decided in time, which `lasted` says in microseconds. Delivered like every other answer.
+pub fn expired(asked: &Asked, lasted: u64, known: &Known) -> Consequence {
+    let message = format!("Nobody answered within {}.", span(lasted));
     if known.agent == Agent::Gone {
         return Consequence::without_answer(Effect::Deny, message);
     }
@@ -66,6 +62,21 @@ pub fn expired(asked: &Asked, minutes: u64, known: &Known) -> Consequence {
         },
     };
     Consequence::of(answer, message)
+}
+
+/// A time in words: seconds up to two minutes, then minutes, then hours where they are whole.
+fn span(micros: u64) -> String {
+    let seconds = micros.div_ceil(1_000_000).max(1);
+    let (count, unit) = match seconds {
+        60 => (1, "minute"),
+        0..120 => (seconds, "second"),
+        _ if seconds % 3_600 == 0 => (seconds / 3_600, "hour"),
+        _ => (seconds.div_ceil(60), "minute"),
+    };
+    match count {
+        1 => format!("1 {unit}"),
+        count => format!("{count} {unit}s"),
+    }
 }
 
 fn call(asked: &Asked, decide: &Decide, known: &Known) -> Result<Consequence, ControlError> {

@@ -14,12 +14,13 @@ mod decide;
 mod dialog;
 mod evidence;
 mod family;
+mod file;
 mod forms;
 mod harm;
 mod life;
 mod offers;
 
-pub use alike::{are_alike, for_the_others};
+pub use alike::{are_alike, for_the_others, may_be_cut};
 pub use asked::{Asked, Marks, asked, digest};
 pub use consequence::{
     After, Agent, Answer, Consequence, GiveError, Known, NewRule, message_id, session_id,
@@ -29,6 +30,7 @@ pub use decide::{decide, expired};
 pub use dialog::{DIALOG_KINDS, choices};
 pub use evidence::{Evidence, evidence};
 pub use family::Family;
+pub use file::{FileAsAsked, FilePart, FileState, KeptFile, changed_path};
 pub use harm::{Facts, harm};
 pub use life::{Event, Refusal, Stage, step};
 pub use offers::{offers, with_edits};

@@ -227,6 +227,9 @@ pub enum Command {
         /// What was seen of the others.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         others: Vec<Digest>,
+        /// Which of them were shown from beginning to end. A call that a row may cut is allowed with others only so.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        whole: Vec<Digest>,
         /// What is decided.
         #[serde(flatten)]
         decide: Decide,

@@ -25,6 +25,8 @@ pub struct KeptRule {
     pub expires: Option<u64>,
     /// Why it is there, in the words of who made it.
     pub note: Option<String>,
+    /// The number under which it is stored, once it is.
+    pub number: Option<u64>,
 }
 
 /// Where a kept rule holds.
@@ -65,6 +67,7 @@ impl KeptRule {
                 reach: reach.clone(),
                 expires: remember.expires,
                 note: None,
+                number: None,
             };
             kept.rule(repository, None)?;
             Ok(kept)
@@ -117,6 +120,7 @@ impl KeptRule {
             scope,
             expires,
             note: self.note.clone(),
+            number: self.number,
             ..Rule::parse(self.effect, &self.text, base, origin)?
         })
     }

@@ -52,6 +52,9 @@ pub struct Because {
     /// The rule that decided, as it is written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// The number of that rule, where it is one that people made: others may read the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<u64>,
     /// Where that rule stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
@@ -73,6 +76,7 @@ impl Because {
             kind: Cow::Owned(reason.why.to_string()),
             text: reason.text.clone(),
             rule: reason.rule.as_ref().map(ToString::to_string),
+            number: reason.rule.as_ref().and_then(|rule| rule.number),
             origin: reason.rule.as_ref().map(|rule| rule.origin.to_string()),
             part: reason.part.clone(),
         }
@@ -83,6 +87,7 @@ impl Because {
             kind: Cow::Borrowed(kind),
             text,
             rule: None,
+            number: None,
             origin: None,
             part: None,
         }

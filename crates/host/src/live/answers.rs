@@ -53,15 +53,24 @@ impl ToAnswer {
         }
     }
 
-    /// What was stored.
-    pub(super) fn decided(answer: Answer, decided: &Decided, row: &ApprovalRow) -> Self {
+    /// What was stored; `mode` is in force from now on.
+    pub(super) fn decided(
+        answer: Answer,
+        decided: &Decided,
+        row: &ApprovalRow,
+        mode: Option<Mode>,
+    ) -> Self {
+        let mut note = json!({
+            "by": decided.by, "why": cut(&decided.why), "client": decided.client, "digest": row.digest,
+            "decision": in_short(&decided.decision),
+        });
+        if let Some(mode) = mode {
+            note["mode"] = mode.name().into();
+        }
         Self {
             approval: row.id,
             answer,
-            note: json!({
-                "by": decided.by, "why": cut(&decided.why), "client": decided.client, "digest": row.digest,
-                "decision": in_short(&decided.decision),
-            }),
+            note,
         }
     }
 }
@@ -233,8 +242,7 @@ impl Actor {
         let asked = approval::asked(&line).ok_or_else(|| ControlError::not_now("unreadable"))?;
         // As it was when it was asked: the setting may have changed since.
         let lasted = row.expires.unwrap_or(at).saturating_sub(row.asked);
-        let minutes = lasted.div_ceil(60_000_000);
-        let consequence = approval::expired(&asked, minutes, &self.known(&row, at));
+        let consequence = approval::expired(&asked, lasted, &self.known(&row, at));
         let decided = Decided {
             effect: consequence.effect,
             by: EXPIRED.to_owned(),
@@ -288,7 +296,7 @@ impl Actor {
                     let Some(answer) = consequence.answer else {
                         continue;
                     };
-                    let to_answer = ToAnswer::decided(answer, decided, &row);
+                    let to_answer = ToAnswer::decided(answer, decided, &row, consequence.mode);
                     self.to_answer.insert(row.request_id.clone(), to_answer);
                 }
                 (Some(Err(error)), _) => {
@@ -318,7 +326,7 @@ impl Actor {
                     .push((row.request_id.clone(), consequence.after));
             }
             if let (Some(answer), Life::Decided) = (consequence.answer, &row.life) {
-                let to_answer = ToAnswer::decided(answer, decided, row);
+                let to_answer = ToAnswer::decided(answer, decided, row, consequence.mode);
                 self.to_answer.insert(row.request_id.clone(), to_answer);
             }
         }

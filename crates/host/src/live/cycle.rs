@@ -238,6 +238,8 @@ impl Actor {
                 edits_would_do,
             } => {
                 row.reason = because.text;
+                let desk = self.desk.as_mut();
+                row.file = desk.and_then(|it| it.file_as_asked(&row.tool, &row.input, now()));
                 let offers = approval::offers(asked, suggestions, self.version());
                 row.offers = approval::with_edits(offers, edits_would_do);
                 let expiry = self.inner.preferences().expiry;
@@ -307,6 +309,7 @@ impl Actor {
             kind: Because::NOBODY.into(),
             text: text.to_owned(),
             rule: None,
+            number: None,
             origin: None,
             part: None,
         };

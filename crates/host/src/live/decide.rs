@@ -47,8 +47,14 @@ impl Actor {
                 approval,
                 saw,
                 others,
+                whole,
                 decide,
-            } => (*approval, saw.clone(), decide.clone(), Some(others)),
+            } => (
+                *approval,
+                saw.clone(),
+                decide.clone(),
+                Some((others, whole)),
+            ),
             _ => return Err(ControlError::invalid("this is no decision")),
         };
         let digest = receipts::digest(&cmd, &command)?;
@@ -61,8 +67,9 @@ impl Actor {
             return Ok(receipt);
         }
         let mut cases = vec![self.case(id, saw, &decide, &cmd).await?];
-        if let Some(others) = others {
-            self.add_alike(&mut cases, others, &decide, &cmd).await?;
+        if let Some((others, whole)) = others {
+            self.add_alike(&mut cases, others, whole, &decide, &cmd)
+                .await?;
         }
         let receipt = self.store_decisions(&cmd, digest, &cases).await?;
         for case in cases {
@@ -74,7 +81,7 @@ impl Actor {
     }
 
     /// Reads the question again and makes of the decision what it comes to.
-    async fn case(
+    pub(super) async fn case(
         &mut self,
         id: ApprovalId,
         saw: Digest,
@@ -150,36 +157,6 @@ impl Actor {
         }
     }
 
-    async fn add_alike(
-        &mut self,
-        cases: &mut Vec<Case>,
-        seen: &[Digest],
-        decide: &Decide,
-        cmd: &Cmd,
-    ) -> Result<()> {
-        let others = approval::for_the_others(decide)?;
-        let id = cases[0].row.id;
-        let found = self
-            .inner
-            .store
-            .read(move |it| approvals::alike(it, id))
-            .await?;
-        let Some(first) = approval::asked(&self.question_line(&cases[0].row)?) else {
-            return Ok(());
-        };
-        for row in found.into_iter().filter(|row| row.id != id) {
-            let line = self.question_line(&row)?;
-            let was_seen = row.digest == cases[0].saw || seen.contains(&row.digest);
-            let is_alike = approval::asked(&line)
-                .is_some_and(|asked| approval::are_alike(&first, &asked, was_seen, decide));
-            if is_alike {
-                let saw = row.digest.clone();
-                cases.push(self.case(row.id, saw, &others, cmd).await?);
-            }
-        }
-        Ok(())
-    }
-
     /// All of it, or nothing.
     async fn store_decisions(
         &mut self,
@@ -229,7 +206,7 @@ impl Actor {
         let is_wider = |(rule, _): &(KeptRule, _)| rule.reach != Reach::Session;
         let reaches_others = kept.iter().any(is_wider);
         if let Some(desk) = &mut self.desk {
-            desk.add_rules(kept.into_iter().map(|(rule, _)| rule).collect());
+            desk.add_rules(kept.iter().map(|(rule, _)| rule.clone()).collect());
             desk.add_dirs(consequence.add_dirs.iter().map(Into::into));
             if let Some(mode) = consequence.mode {
                 desk.set_mode(mode, now());
@@ -238,6 +215,10 @@ impl Actor {
                     desk.planning(mode == Mode::Plan);
                 }
             }
+        }
+        if !kept.is_empty() {
+            // With the numbers under which they are stored.
+            self.reload_rules().await;
         }
         for step in self
             .projection
@@ -248,7 +229,7 @@ impl Actor {
         }
         let has_answer = consequence.answer.is_some();
         if let Some(answer) = consequence.answer {
-            let to_answer = ToAnswer::decided(answer, &decided, &row);
+            let to_answer = ToAnswer::decided(answer, &decided, &row, consequence.mode);
             self.to_answer.insert(row.request_id.clone(), to_answer);
         }
         self.step(Input::Decided {
@@ -288,7 +269,7 @@ impl Actor {
                 // One that has begun meanwhile did so in another mode.
                 let owed = self.owing_mode(mode);
                 self.step(owed);
-                self.set_cli_mode(mode).await;
+                self.set_cli_mode(mode, None).await;
                 self.step(Input::ReleaseQueue);
                 self.step(Input::Resume);
             }

@@ -6,6 +6,7 @@
 //! stored with the cursor; an actor that ends writes nothing to any agent.
 
 mod agent;
+mod alike;
 mod answers;
 mod begin;
 mod book;
@@ -17,6 +18,7 @@ mod going;
 mod greeting;
 mod last;
 mod messages;
+mod mode;
 mod plans;
 mod probe;
 mod project;

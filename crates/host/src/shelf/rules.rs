@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_policy::{Disk as _, Origin, RealDisk, Rule, check};
+use countersign_policy::{Disk as _, Origin, RealDisk, Rule, check, is_known_tool};
 
 use crate::control::approval::Scope;
 use crate::control::{ChangeRule, Cmd, ControlError, NewRule, Result, RuleView};
@@ -99,9 +99,14 @@ fn check_row(row: &rules::NewRule, now: u64) -> Result<()> {
             "a rule has at most {LONGEST_RULE} bytes, and its note {LONGEST_NOTE}"
         )));
     }
-    parsed(row)
-        .map(drop)
-        .map_err(|error| ControlError::invalid(error.to_string()))
+    let rule = parsed(row).map_err(|error| ControlError::invalid(error.to_string()))?;
+    let tool = &rule.matcher.tool;
+    match is_known_tool(tool) {
+        true => Ok(()),
+        false => Err(ControlError::invalid(format!(
+            "there is no tool `{tool}`. Start with a tool name, for example `Bash(npm test:*)`"
+        ))),
+    }
 }
 
 fn parsed(row: &rules::NewRule) -> Result<Rule, countersign_policy::RuleError> {
@@ -137,7 +142,8 @@ pub(crate) fn view(row: RuleRow, now: u64) -> RuleView {
 
 /// Rows as the desk of a session takes them, which works in `repository`.
 pub(crate) fn kept_rules(rows: Vec<RuleRow>, repository: &Path) -> Vec<KeptRule> {
-    let kept = |RuleRow { rule, .. }: RuleRow| KeptRule {
+    let kept = |RuleRow { id, rule }: RuleRow| KeptRule {
+        number: Some(id),
         effect: rule.effect.into(),
         text: rule.rule,
         reach: match rule.scope {
@@ -178,6 +184,13 @@ mod tests {
         assert!(sound(rule(Scope::Always, "Bash(rm:*)"), &cmd, 10).is_ok());
         refused(rule(Scope::Always, "Bash(rm"));
         refused(rule(Scope::Always, ""));
+        for text in ["Foo(*)", "foo", "bash(ls)", "Bashh(ls:*)"] {
+            let why = refused(rule(Scope::Always, text));
+            assert!(why.contains("Start with a tool name"), "{text}: {why}");
+        }
+        for text in ["mcp__git__push", "mcp__git__*", "WebFetch(domain:a.com)"] {
+            assert!(sound(rule(Scope::Always, text), &cmd, 10).is_ok(), "{text}");
+        }
         let over = NewRule {
             expires: Some(10),
             ..rule(Scope::Always, "Bash")

@@ -319,7 +319,7 @@ fn without_the_agent_a_call_cannot_be_decided() {
 
 #[test]
 fn expiry_is_a_delivered_no_in_words() {
-    let come = expired(&bash(), 15, &known(NEW));
+    let come = expired(&bash(), 15 * 60_000_000, &known(NEW));
     let answer = Answer::Deny {
         message: "Nobody answered within 15 minutes.".to_owned(),
         stop: false,
@@ -327,9 +327,19 @@ fn expiry_is_a_delivered_no_in_words() {
     assert_eq!(come.answer, Some(answer));
     assert_eq!(come.effect, Effect::Deny);
     assert_eq!(
-        expired(&plan("# P"), 1, &known(NEW)).message,
+        expired(&plan("# P"), 60_000_000, &known(NEW)).message,
         "Nobody answered within 1 minute."
     );
+    let within = |micros: u64| expired(&bash(), micros, &known(NEW)).message;
+    for (micros, words) in [
+        (3_000_000, "3 seconds"),
+        (1, "1 second"),
+        (90_000_000, "90 seconds"),
+        (300_000_000, "5 minutes"),
+        (7_200_000_000, "2 hours"),
+    ] {
+        assert_eq!(within(micros), format!("Nobody answered within {words}."));
+    }
     let form = ask(json!({"subtype": "elicitation", "mcp_server_name": "s", "message": "m"}));
     assert_eq!(expired(&form, 5, &known(NEW)).answer, Some(Answer::Dismiss));
     let dialog = ask(json!({"subtype": "request_user_dialog", "dialog_kind": "k", "payload": {}}));

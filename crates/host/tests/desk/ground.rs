@@ -82,6 +82,7 @@ impl Ground {
 
 pub(crate) fn kept(effect: Effect, text: &str) -> KeptRule {
     KeptRule {
+        number: None,
         effect,
         text: text.to_owned(),
         reach: Reach::Always,

@@ -121,6 +121,7 @@ fn a_rule_that_would_not_allow_the_call_is_said_not_to() {
 fn kept_rules_hold_where_and_as_long_as_they_say() {
     let ground = Ground::new();
     let rule = |text: &str, reach: Reach, expires: Option<u64>| KeptRule {
+        number: None,
         reach,
         expires,
         ..kept(Effect::Allow, text)
@@ -229,6 +230,7 @@ fn a_session_in_a_worktree_of_ours_has_that_folder_and_nothing_else_of_ours() {
     let rules = vec![
         kept(Effect::Allow, "Read"),
         KeptRule {
+            number: None,
             reach: Reach::Repository(main),
             ..kept(Effect::Allow, "Edit(src/**)")
         },

@@ -32,6 +32,7 @@ async fn one_decision_is_for_all_of_a_kind() {
         approval: first.id,
         saw: first.digest.clone(),
         others,
+        whole: Vec::new(),
         decide: Decide::allow(),
     };
     let others = open.iter().filter(|one| one.id != first.id);
@@ -66,6 +67,7 @@ async fn a_yes_for_all_leaves_open_what_was_not_seen() {
         approval: seen[0].id,
         saw: seen[0].digest.clone(),
         others: vec![seen[1].digest.clone()],
+        whole: Vec::new(),
         decide,
     };
     let receipt = stage.execute(decide(Decide::allow())).await;
@@ -75,6 +77,38 @@ async fn a_yes_for_all_leaves_open_what_was_not_seen() {
     assert_eq!(approvals, [seen[0].id, seen[1].id]);
     let left = stage.open_approvals(id, 2).await;
     assert!(left.iter().any(|one| one.id == seen[2].id), "{left:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_yes_for_all_needs_each_that_a_row_may_cut_to_be_seen_whole() {
+    let long = format!("echo {}; touch gone", "a".repeat(80));
+    let scenario = format!(
+        "turn\n  ask Bash {} gives \"ran\" nowait\n  ask Bash {} gives \"ran\" nowait\n  wait answers\n  say \"Done.\"\n",
+        serde_json::json!({"command": "touch one", "description": "One"}),
+        serde_json::json!({"command": long, "description": "Two"}),
+    );
+    let stage = Stage::new(&scenario).await;
+    let id = stage.start("go").await;
+    let open = stage.open_approvals(id, 2).await;
+    let cut = open
+        .iter()
+        .find(|one| one.input["command"] == long)
+        .unwrap();
+    let decide = |whole: Vec<Digest>| Command::DecideAlike {
+        approval: open[0].id,
+        saw: open[0].digest.clone(),
+        others: vec![open[1].digest.clone()],
+        whole,
+        decide: Decide::allow(),
+    };
+    let refused = stage.host().execute(Stage::cmd(), decide(Vec::new())).await;
+    let Err(ControlError::Invalid { why }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(why.contains("nothing was allowed"), "{why}");
+    stage.open_approvals(id, 2).await;
+    stage.execute(decide(vec![cut.digest.clone()])).await;
+    stage.until_said(id, "Done.").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,7 +175,7 @@ turn
     assert_eq!(settled.life, Life::Settled { outcome });
     stage.until(id, "idle").await;
     stage
-        .until_said(id, "Nobody answered within 1 minute.")
+        .until_said(id, "Nobody answered within 1 second.")
         .await;
     assert!(!stage.project().join("one").exists());
 }
@@ -359,4 +393,29 @@ turn
         decide: Decide::allow(),
     };
     assert!(stage.host().execute(Stage::cmd(), late).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_about_an_edit_holds_the_file_as_it_was() {
+    let scenario = r#"
+turn
+  ask Edit {"file_path":"${cwd}/a.txt","old_string":"two","new_string":"2"} gives "ran" nowait
+  wait answers
+  say "Done."
+"#;
+    let stage = Stage::new(scenario).await;
+    let file = stage.project().join("a.txt");
+    std::fs::write(&file, "zero\none\ntwo\nthree\n").unwrap();
+    let id = stage.start("go").await;
+    let asked = stage.open_approvals(id, 1).await.remove(0);
+    let seen = asked.file.clone().unwrap();
+    let part = &seen.parts[0];
+    assert_eq!((part.line, part.new_line, seen.changed), (1, 1, false));
+    assert_eq!(part.before, "zero\none\ntwo\nthree");
+    assert_eq!(part.after, "zero\none\n2\nthree");
+    // What stands there is what the agent asked about, and that it is not so any more is said.
+    std::fs::write(&file, "none of it\n").unwrap();
+    let later = stage.open_approvals(id, 1).await.remove(0).file.unwrap();
+    assert!(later.changed, "{later:?}");
+    assert_eq!(later.parts, seen.parts);
 }

@@ -143,6 +143,7 @@ async fn decide_alike(
         approval,
         saw: body.saw,
         others: body.others,
+        whole: body.whole,
         decide: body.decide,
     };
     carry_out(&app, write, command).await

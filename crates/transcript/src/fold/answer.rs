@@ -7,7 +7,7 @@ use countersign_wire::route::Route;
 
 use super::Fold;
 use super::host::Noted;
-use crate::body::{Answer, HookState, Standing, ToolState, Verdict};
+use crate::body::{Answer, HookState, Role, Standing, ToolState, Verdict};
 use crate::clip::{Clip, Shown, digest, word};
 use crate::entry::Body;
 use crate::glance::{self, AnswerBody, ResponseBody, ResponseLine};
@@ -83,8 +83,10 @@ impl Fold {
     }
 
     fn take_answer(&mut self, entry: EntryId, mut answer: Answer) {
+        let mut is_plan = false;
         let approval = match self.live.change(entry).map(|entry| &mut entry.body) {
             Some(Body::Tool(tool)) => {
+                is_plan = tool.role == Role::Plan;
                 let approval = tool.approval.as_deref_mut();
                 if approval
                     .as_ref()
@@ -111,7 +113,7 @@ impl Fold {
         approval.answer = Some(answer);
         self.sums()
             .approvals
-            .answered(verdict, by.as_deref(), waited);
+            .answered(is_plan, verdict, by.as_deref(), waited);
     }
 
     fn hook_answered(&mut self, entry: EntryId, body: &ResponseBody, is_error: bool) {

@@ -90,6 +90,7 @@ impl Fold {
     fn turn_end(&mut self, glance: &ResultGlance, turn: &Turn) -> TurnEnd {
         let here = self.live.here();
         self.is_counted = true;
+        let api_ms = self.meter.api_ms(glance);
         let cost_usd = self.meter.take(glance, &mut self.totals);
         let subtype = glance.subtype.as_deref().unwrap_or_default();
         let reason = glance.terminal_reason.as_deref();
@@ -113,7 +114,7 @@ impl Fold {
             reason: reason.map(word),
             steps: whole(glance.num_turns),
             duration_ms: whole(glance.duration_ms),
-            api_ms: whole(glance.duration_api_ms),
+            api_ms,
             cost_usd,
             total_usd: self.totals.cost_usd,
             tokens: glance

@@ -39,12 +39,13 @@ export function stampOf(answer: Answer, me: string): string {
   const parts = [`${did} ${byWhom(answer, me)}`, clockTime(answer.at / 1000)];
   if (answer.client && answer.client !== 'host' && answer.client !== 'http') parts.push(placeOf(answer.client));
   const seconds = Math.round(answer.waited / 1e6);
-  if (answer.by !== 'rule' && seconds > 0) parts.push(`waited ${waiting(answer.waited / 1000)}`);
+  if (answer.by !== 'rule' && answer.by !== 'mode' && seconds > 0) parts.push(`waited ${waiting(answer.waited / 1000)}`);
   return parts.join(' · ');
 }
 
 function byWhom(answer: Answer, me: string): string {
   if (answer.by === 'rule') return 'by a rule';
+  if (answer.by === 'mode') return 'by the mode';
   if (answer.by === 'expired') return 'because nobody answered';
   if (answer.by === 'budget') return 'by the budget';
   if (!answer.by) return 'by somebody';

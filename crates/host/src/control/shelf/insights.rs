@@ -65,6 +65,9 @@ pub struct DecidedBy {
     pub allowed: u64,
     /// No.
     pub denied: u64,
+    /// Plans that were sent back to be made better.
+    #[serde(default)]
+    pub sent_back: u64,
 }
 
 /// Questions that waited for people.
