@@ -1393,6 +1393,11 @@ export interface components {
             refused: number;
             /**
              * Format: int64
+             * @description Plans that did not go on in their conversation: sent back to be made better, or begun afresh elsewhere.
+             */
+            sent_back?: number;
+            /**
+             * Format: int64
              * @description Answered, and nothing said what happened.
              */
             unknown: number;
@@ -1431,6 +1436,7 @@ export interface components {
              * @description When it is denied by itself, where that is switched on.
              */
             expires?: number | null;
+            file?: components["schemas"]["FileAsAsked"] | null;
             harm?: components["schemas"]["Harm"] | null;
             /** @description Its id. */
             id: components["schemas"]["ApprovalId"];
@@ -1683,6 +1689,11 @@ export interface components {
             others?: components["schemas"]["Digest"][];
             /** @description The digest of what was seen of the one that is named. */
             saw: components["schemas"]["Digest"];
+            /**
+             * @description The digests of those that were shown from beginning to end. A call that is longer than a row is allowed together
+             *     with others only if its digest is among them.
+             */
+            whole?: components["schemas"]["Digest"][];
         };
         /** @description A decision on one approval. */
         DecideBody: components["schemas"]["Decide"] & {
@@ -1721,6 +1732,11 @@ export interface components {
              * @description No.
              */
             denied: number;
+            /**
+             * Format: int64
+             * @description Plans that were sent back to be made better.
+             */
+            sent_back?: number;
         };
         /** @description A decision with what it was about. */
         DecisionView: components["schemas"]["Life"] & {
@@ -2527,6 +2543,33 @@ export interface components {
          * @description A file, byte for byte.
          */
         File: string;
+        /** @description A file as it was when a call that would change it was asked about. */
+        FileAsAsked: {
+            /** @description The file is another one by now. Looked up for an open question only. */
+            changed?: boolean;
+            /** @description The lines that the change touches, with those around them. */
+            parts?: components["schemas"]["FilePart"][];
+            /** @description Why nothing of it is shown, in a sentence. */
+            says?: string | null;
+            /** @description What was found. */
+            state: components["schemas"]["FileState"];
+        };
+        /** @description Lines of a file that a call would change. */
+        FilePart: {
+            /** @description The lines as the call would leave them. */
+            after: string;
+            /** @description The lines as they are. */
+            before: string;
+            /** @description The number of the first line, from 1. */
+            line: number;
+            /** @description The number that it has after the change. */
+            new_line: number;
+        };
+        /**
+         * @description What was found where a call would change a file.
+         * @enum {string}
+         */
+        FileState: "read" | "new" | "unknown";
         /** @description Files and folders. */
         Files: {
             /** @description There were more files than are looked at. */
@@ -3086,6 +3129,7 @@ export interface components {
                  * @description When it is denied by itself, where that is switched on.
                  */
                 expires?: number | null;
+                file?: components["schemas"]["FileAsAsked"] | null;
                 harm?: components["schemas"]["Harm"] | null;
                 /** @description Its id. */
                 id: components["schemas"]["ApprovalId"];
