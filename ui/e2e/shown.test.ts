@@ -57,6 +57,7 @@ it('the transcript says the mode that is in force, also one that the CLI knows n
   await page.getByText('Counted.').last().waitFor();
   await stage.api('PUT', `/sessions/${session}/mode`, { mode: 'edits' });
   await page.getByText(/^Mode: Accept edits/).waitFor();
+  await page.getByRole('button', { name: 'Accept edits' }).waitFor();
   await stage.api('PUT', `/sessions/${session}/mode`, { mode: 'ask' });
   await page.getByText(/^Mode: Ask each time/).waitFor();
 });

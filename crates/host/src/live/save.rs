@@ -8,7 +8,7 @@ use std::sync::Arc;
 use countersign_journal::Cursor;
 
 use crate::control::approval::{Decided, Life};
-use crate::control::{ApprovalId, Happened, State, now};
+use crate::control::{ApprovalId, Happened, Mode, State, now};
 use crate::store::approvals::ApprovalRow;
 use crate::store::{Connection, Durability, StoreError, approvals, events, plans, sessions};
 
@@ -45,8 +45,8 @@ pub(crate) struct Unsaved {
     pub(super) plans: Vec<(ApprovalId, u64, String)>,
     /// So many messages wait.
     pub(super) queue: Option<u32>,
-    /// The last state that was told, and why.
-    told: Option<(State, String)>,
+    /// The last state that was told, and why; and the mode.
+    told: Option<(State, String, Mode)>,
     /// When it is to be stored at the latest.
     at: Option<u64>,
     /// It could not be stored when it was tried last.
@@ -180,7 +180,7 @@ impl Actor {
     }
 
     /// Brings the row up to date and takes out what is to be stored with it; and how the session is told to stand.
-    fn take_unsaved(&mut self) -> (Work, (State, String)) {
+    fn take_unsaved(&mut self) -> (Work, (State, String, Mode)) {
         let kept = self.kept();
         let core = &self.core;
         let row = &mut self.row;
@@ -198,13 +198,13 @@ impl Actor {
         // One that cannot be reached may run.
         let may_run = matches!(row.state, State::Unreachable);
         row.live = self.agent.is_some() || self.begun.is_some() || may_run;
-        let told = (row.state.clone(), row.reason.clone());
+        let told = (row.state.clone(), row.reason.clone(), row.mode);
         let is_news = self.unsaved.told.as_ref() != Some(&told);
         let state = is_news.then(|| Happened::Session {
             state: told.0.name().to_owned(),
             reason: told.1.clone(),
         });
-        let was = self.unsaved.told.as_ref().map(|(state, _)| state.clone());
+        let was = self.unsaved.told.as_ref().map(|(state, ..)| state.clone());
         let work = Work {
             row: row.clone(),
             asked: std::mem::take(&mut self.unsaved.asked),

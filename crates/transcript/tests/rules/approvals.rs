@@ -246,3 +246,28 @@ fn the_agents_own_echo_of_an_answer_is_no_answer() {
     tape.agent(allow("r", INPUT));
     assert_has(&tool(&tape), &["Asking"]);
 }
+
+#[test]
+fn a_decision_by_the_mode_is_told_from_one_by_a_rule_and_a_plan_sent_back_from_a_denial() {
+    let by = |decision: &str| {
+        let mut tape = asked();
+        tape.note(format!(
+            r#"{{"answer":"r","by":"rule","why":"","decision":{decision}}}"#
+        ))
+        .host(allow("r", INPUT));
+        tape.fold().0.totals().approvals.by.clone()
+    };
+    let count = |name: &str| std::collections::BTreeMap::from([(name.to_owned(), 1)]);
+    assert_eq!(by(r#"{"kind":"profile","text":"x"}"#), count("mode"));
+    assert_eq!(
+        by(r#"{"kind":"rule","text":"x","rule":"allow Bash"}"#),
+        count("rule")
+    );
+    let mut tape = Tape::new();
+    let plan = r#"{"plan":"one"}"#;
+    tape.agent(init()).agent(call("p", "ExitPlanMode", plan));
+    tape.agent(question("q", "p", "ExitPlanMode", plan))
+        .host(answer("q", r#"{"behavior":"deny","message":"shorter"}"#));
+    let counts = tape.fold().0.totals().approvals.clone();
+    assert_eq!((counts.denied, counts.sent_back), (0, 1));
+}

@@ -208,3 +208,22 @@ fn a_total_that_is_no_amount_changes_nothing() {
     assert_cost(&tape, 1.0, 10);
     assert_eq!(tape.fold().0.totals().turns.succeeded, 4);
 }
+
+#[test]
+fn the_part_of_the_model_is_that_of_the_turn_though_the_number_goes_on_rising() {
+    let result = |api: u64, all: u64| {
+        format!(
+            r#"{{"type":"result","subtype":"success","total_cost_usd":0,"duration_ms":{all},"duration_api_ms":{api}}}"#
+        )
+    };
+    let mut tape = Tape::new();
+    // Of three calls of the model beside each other no more is told than the turn has lasted.
+    for (api, all) in [(400, 1_000), (1_000, 900), (4_000, 500)] {
+        tape.agent(result(api, all));
+    }
+    let totals = tape.fold().0.totals().clone();
+    assert_eq!(
+        (totals.duration_ms, totals.api_ms),
+        (2_400, 400 + 600 + 500)
+    );
+}
