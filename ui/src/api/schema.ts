@@ -3825,8 +3825,7 @@ export interface components {
             blocks?: components["schemas"]["MessageBlock"][];
             /**
              * Format: double
-             * @description What it may cost, in US dollars, before a person is asked. Looked at when a turn ends, so one turn may go beyond it; the CLI stops
-             *     an agent itself, in the middle of a turn, at twice the amount.
+             * @description What it may cost, in US dollars, before a person is asked.
              */
             budget_usd?: number | null;
             /** @description The CLI's own folder, where it is not the person's. */
