@@ -142,7 +142,7 @@ describe('a call that is asked about', () => {
     const one = await openOf(stage, await begin('run `rm -rf dist`'));
     expect(one.harm).toMatchObject({ kind: 'destructive', says: 'removes files' });
     await visit(page, stage, one.id);
-    await page.getByText('It removes files.').waitFor();
+    await page.getByText('Removes files.').waitFor();
     await page.getByRole('button', { name: 'Hold to allow' }).waitFor();
     expect(await page.getByRole('button', { name: 'As a rule…' }).count()).toBe(0);
     await page.keyboard.press('d');

@@ -346,6 +346,6 @@ fn the_answer_of_a_slash_command_is_shown_from_the_result() {
         "num_turns": 0, "result": "Total: **nothing**", "total_cost_usd": 0, "usage": {}, "modelUsage": {}, "permission_denials": []});
     assert_eq!(
         plain(&[result]),
-        "  Total: nothing\n\n· 0.0 s · $0 · 0 in, 0 out\n"
+        "  Total: nothing\n\n· 0.0 s · 0 in, 0 out\n"
     );
 }
