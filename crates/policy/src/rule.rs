@@ -295,7 +295,7 @@ fn tool_name(tool: &str) -> Result<String, String> {
         tool.starts_with("mcp__") || tool.starts_with(|c: char| c.is_ascii_uppercase());
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '*');
     if !starts_well || !tool.chars().all(is_plain) {
-        return Err("it does not begin with the name of a tool, such as `Bash`, `Edit` or `mcp__server__tool`".to_owned());
+        return Err("it does not begin with the name of a tool. Start with a tool name, for example `Bash(npm test:*)`".to_owned());
     }
     if tool.contains('*') && !tool.starts_with("mcp__") {
         return Err("`*` may stand in the names of MCP tools only".to_owned());

@@ -19,7 +19,7 @@ describe('edits of a conversation', () => {
   });
 
   it('leave out the plan of the agent, which is no file of the project', () => {
-    const plan = call('Write', { file_path: '/root/.claude/plans/brave-fox.md', content: '# Plan' });
+    const plan = call('Write', { file_path: '/h/.claude/plans/brave-fox.md', content: '# Plan' });
     expect(editsIn([plan, call('Write', { file_path: '/p/plans/a.md', content: 'x' })], '/p').map((file) => file.path)).toEqual(['plans/a.md']);
   });
 });

@@ -6,9 +6,7 @@
 use std::path::Path;
 
 use countersign_api::control::ApprovalView;
-use countersign_api::control::approval::{
-    Asker, FileState, Kind, Life, Way, Wish, WishOffer,
-};
+use countersign_api::control::approval::{Asker, FileState, Kind, Life, Way, Wish, WishOffer};
 use serde_json::Value;
 
 use super::names::short;

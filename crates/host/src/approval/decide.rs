@@ -70,7 +70,7 @@ fn span(micros: u64) -> String {
     let (count, unit) = match seconds {
         60 => (1, "minute"),
         0..120 => (seconds, "second"),
-        _ if seconds % 3_600 == 0 => (seconds / 3_600, "hour"),
+        _ if seconds.is_multiple_of(3_600) => (seconds / 3_600, "hour"),
         _ => (seconds.div_ceil(60), "minute"),
     };
     match count {

@@ -164,7 +164,7 @@ fn of_plan(plan: &str, words: &[String], topics: &BTreeSet<Topic>) -> Vec<(Strin
         } else {
             // Every second piece stands between backticks.
             let pieces: Vec<&str> = line.split('`').collect();
-            let closed = pieces.len() - usize::from(pieces.len() % 2 == 0);
+            let closed = pieces.len() - usize::from(pieces.len().is_multiple_of(2));
             code.extend(pieces[..closed].iter().skip(1).step_by(2));
         }
     }

@@ -52,7 +52,7 @@ pub struct SessionRow {
     pub model: Option<String>,
     /// Which start of its agent it is at; 0 before the first.
     pub generation: u32,
-    /// The secret of its keeper, where an earlier build drew one. What this one starts has a token of [`HostKey`](crate::host_key::HostKey).
+    /// The secret of its keeper, where an earlier build drew one. What this one starts has one made from `host.key`.
     pub token: String,
     /// So far the journal is in the database.
     pub cursor: Cursor,

@@ -217,6 +217,7 @@ async fn a_look_at_a_long_transcript_and_one_more_turn_do_not_count_it_again() {
 /// As a database stood that an earlier build had: the two writers under one name, and all of it counted once more.
 const DOUBLED: &str = "
     DROP TABLE indexed;
+    ALTER TABLE approvals DROP COLUMN file;
     PRAGMA user_version = 3;
     INSERT OR REPLACE INTO shelf (session, name, value) SELECT id, 'index', CAST('{\"checkpoint\":{}}' AS BLOB) FROM sessions;
     UPDATE usage SET cost_usd = 2 * cost_usd, turns = 2 * turns, input_tokens = 2 * input_tokens,

@@ -73,7 +73,7 @@ pub(super) fn load(shelf: &impl Shelf) -> Result<Vec<Block>, ShelfError> {
 pub(super) fn store(shelf: &mut impl Shelf, blocks: &[Block]) -> Result<(), ShelfError> {
     let last = blocks.len().saturating_sub(1) / PART;
     let from = blocks.len().saturating_sub(2) / PART;
-    let is_full = blocks.len() % PART == 0;
+    let is_full = blocks.len().is_multiple_of(PART);
     for number in (from..=last + usize::from(is_full)).rev() {
         let begin = (number * PART).min(blocks.len());
         let end = (begin + PART).min(blocks.len());
