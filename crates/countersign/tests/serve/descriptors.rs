@@ -41,7 +41,7 @@ fn the_daemon_may_open_what_the_system_allows_and_agents_what_it_was_started_wit
     let claude = stage.playing("turn\n  say \"Waiting.\"\n  wait forever\n");
     setrlimit(Resource::Nofile, few).unwrap();
     let daemon = stage.serve(&["--claude", &claude]);
-    setrlimit(Resource::Nofile, before.clone()).unwrap();
+    setrlimit(Resource::Nofile, before).unwrap();
     assert_eq!(soft_limit(daemon.pid()), before.maximum.unwrap_or(u64::MAX));
     let browser = daemon.signed_in();
     let folder = stage.project().to_str().unwrap().to_owned();
