@@ -294,7 +294,7 @@ describe('a template', () => {
     await dialog.getByText('Not by this name.').waitFor();
     isRefused = false;
     await dialog.getByRole('button', { name: 'Keep', exact: true }).click();
-    await page.getByText('Kept as template “daily”.').first().waitFor();
+    await page.getByText('Saved as template “daily”.').first().waitFor();
     expect(await dialog.getByText('Not by this name.').count()).toBe(0);
     await stage.api('DELETE', '/templates/daily');
   });

@@ -215,7 +215,7 @@ describe('who may only watch', () => {
       for (const name of ['Move down', 'Send now', 'Edit', 'Remove']) {
         const button = item.getByRole('button', { name });
         expect(await button.getAttribute('aria-disabled'), name).toBe('true');
-        expect(await button.getAttribute('title'), name).toContain('wider token');
+        expect(await button.getAttribute('title'), name).toContain('full scope');
       }
       expect(await item.getAttribute('draggable')).toBe('false');
       expect(await page.getByRole('button', { name: 'Attach pictures' }).getAttribute('aria-disabled')).toBe('true');
