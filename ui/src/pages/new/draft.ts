@@ -164,7 +164,7 @@ function commandsOf(groups: unknown): string[] {
 export function toTemplate(draft: Draft, before: Template | null = null): Template {
   const whole = draft.from === '' && before !== null ? withHidden(draft, before) : draft;
   const { mode, model, prompt, cwd, ...rest } = bodyOf(whole, 0);
-  const template: Template = { ...whole.rest, cwd: cwd ?? null, prompt: prompt ?? null };
+  const template: Template = { ...whole.rest, cwd: cwd || null, prompt: prompt || null };
   // An end that was counted from one day is over on the next.
   if (mode && mode !== 'hands-off' && mode !== 'auto') template.mode = { mode };
   if (model) template.model = model;
