@@ -23,10 +23,15 @@ pub(crate) enum Command {
     Revoke(Revoke),
 }
 
+/// What is said to whoever gives no name.
+const UNNAMED: &str = "Give the token a name, such as the program or device that uses it.";
+
 #[derive(Debug, Args)]
+// The name is needed, but its absence is told in words of our own.
+#[command(override_usage = "countersign token create [OPTIONS] <NAME>")]
 pub(crate) struct Create {
-    /// Its name: what decisions are recorded under
-    name: String,
+    /// Its name, which it must have: what decisions are recorded under
+    name: Option<String>,
     /// read (look), answer (also decide approvals) or full (everything)
     #[arg(long, default_value = "read", value_parser = |text: &str| text.parse::<Scope>())]
     scope: Scope,
@@ -70,8 +75,12 @@ fn create(arguments: Create) -> anyhow::Result<Outcome> {
         reach,
     } = arguments;
     remote::with(reach, |remote| async move {
+        let name = name.as_deref().map(str::trim).unwrap_or_default();
+        if name.is_empty() {
+            return Err(Failure::Misused(UNNAMED.to_owned()));
+        }
         let body = NewToken {
-            name,
+            name: name.to_owned(),
             scope,
             expires: long.map(|long| moment(words::now(), long)),
         };

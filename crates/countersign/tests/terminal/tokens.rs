@@ -52,6 +52,20 @@ fn a_token_speaks_over_the_network_within_its_scope_until_it_is_revoked() {
 }
 
 #[test]
+fn a_token_without_a_name_is_not_made_and_the_sentence_says_what_is_missing() {
+    let stage = Stage::playing(HELLO);
+    let count = || stage.json(&["token", "list"]).as_array().unwrap().len();
+    let before = count();
+    for words in [&["token", "create"][..], &["token", "create", "  "]] {
+        let ran = stage.run(words);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        let says = "Give the token a name, such as the program or device that uses it.";
+        assert!(ran.err.contains(says) && ran.out.is_empty(), "{ran:?}");
+    }
+    assert_eq!(count(), before);
+}
+
+#[test]
 fn an_answer_token_decides_and_is_named_on_the_record() {
     let stage = Stage::playing(HELLO);
     let session = stage.start("go");
