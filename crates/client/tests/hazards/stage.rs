@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use countersign_client::{Claude, Event, Events, Frame, Kind, Peer};
+use countersign_client::{Claude, Event, Events, Frame, Graces, Kind, Peer};
 use countersign_rehearsal::cli::{Ended, PlayError, Scenario, play};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -32,6 +32,13 @@ pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(start.elapsed() < DEADLINE, "it never came to this: {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+/// Has a CLI end by itself when it is asked to, however slow the machine is. Whoever wants to see a later step does not.
+pub(crate) fn unhurried(graces: &mut Graces) {
+    graces.interrupt = DEADLINE;
+    graces.close = DEADLINE;
+    graces.background = DEADLINE;
 }
 
 /// The program that `cargo test` builds beside the tests.

@@ -47,6 +47,8 @@ fn driven(path: &str) -> (String, Option<i32>, String) {
     let command = format!("{program} journal replay {path} --as agent --speed max");
     let result = runtime.block_on(async move {
         let claude = Claude::new().cli_command(command).permissions(AllowAll);
+        // It ends by itself, however slow the machine is.
+        let claude = claude.graces(|graces| graces.close = PATIENCE);
         let claude = claude.on_stderr(move |line| {
             let mut heard = listener.lock().unwrap();
             heard.push_str(line);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use countersign_client::{EndedBy, Error};
 
-use crate::stage::{Stage, until, within};
+use crate::stage::{Stage, unhurried, until, within};
 
 #[tokio::test]
 pub(crate) async fn c07_an_exit_during_the_handshake_is_told_at_once() {
@@ -178,7 +178,8 @@ pub(crate) async fn c11_the_cli_has_time_to_write_its_transcript() {
              wait 100ms
              exit 0"#,
     );
-    let session = within(stage.claude().connect()).await.unwrap();
+    let claude = stage.claude().graces(unhurried);
+    let session = within(claude.connect()).await.unwrap();
     within(session.send("go").await.unwrap()).await.unwrap();
     let closed = within(session.close()).await;
     assert_eq!(

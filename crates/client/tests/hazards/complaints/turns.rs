@@ -8,7 +8,7 @@ use countersign_client::wire::hooks::{HookInput, HookOutput};
 use countersign_client::{AllowAll, EndedBy, Hook, HookContext, Kind};
 use serde_json::Value;
 
-use crate::stage::{Stage, next_frame, until, value, within};
+use crate::stage::{Stage, next_frame, unhurried, until, value, within};
 
 #[derive(serde::Deserialize, JsonSchema)]
 struct Add {
@@ -33,6 +33,7 @@ pub(crate) async fn c02_the_first_result_does_not_close_stdin() {
     let calc = Server::new("calc").tool("add", "Adds", |add: Add| async move { add.a + add.b });
     let claude = stage
         .claude()
+        .graces(unhurried)
         .permissions(AllowAll)
         .hook(Hook::on("PreToolUse", hook))
         .mcp(calc);
