@@ -128,9 +128,14 @@ fn on_a_full_disk_a_no_and_an_interrupt_reach_the_agent_and_it_says_that_it_is_n
         &Value::Null,
     );
     assert_eq!(answer.status, 200, "{answer:?}");
-    let renamed = json!({"name": "x".repeat(100)});
-    let answer = api::send(&browser, "PATCH", &format!("/sessions/{asks}"), &renamed);
-    assert!([200, 507].contains(&answer.status), "{answer:?}");
+    // More than can stand in room that the log of the database has already.
+    let long = json!({"text": "x".repeat(1 << 20)});
+    let path = format!("/sessions/{asks}/messages");
+    let answer = api::send(&browser, "POST", &path, &long);
+    assert_eq!(answer.status, 507, "{answer:?}");
+    let queue = api::get(&browser, &format!("/sessions/{asks}/queue"));
+    assert!(!queue.to_string().contains("xxx"), "nothing of it waits");
+    assert_eq!(state_of(&browser, &asks), "idle");
 }
 
 /// Takes what was given back, too.
