@@ -40,15 +40,21 @@ pub(crate) struct Made {
     pub(crate) rules_of: Option<SessionId>,
 }
 
+/// Checks that an agent can be started without running out of files on the way.
+pub(crate) fn check_descriptors() -> Result<()> {
+    if countersign_process::can_open(FREE_FOR_A_START) {
+        return Ok(());
+    }
+    Err(ControlError::Unavailable {
+        why: "the daemon has as many files open as it may: end some agents or close some pages"
+            .into(),
+        retry_ms: 2_000,
+    })
+}
+
 /// Checks and prepares.
 pub(crate) async fn prepare(inner: &Arc<Inner>, command: &Command) -> Result<Made> {
-    if !countersign_process::can_open(FREE_FOR_A_START) {
-        return Err(ControlError::Unavailable {
-            why: "the daemon has as many files open as it may: end some agents or close some pages"
-                .into(),
-            retry_ms: 2_000,
-        });
-    }
+    check_descriptors()?;
     let mut made = prepared(inner, command).await?;
     match &made.message {
         Some(message) => message.says_something()?,

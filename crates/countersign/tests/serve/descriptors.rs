@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setrlimit};
 
+use serde_json::json;
+
+use super::api;
 use super::crash::begin;
-use super::stage::{Daemon, Stage, until_shown};
+use super::stage::{Daemon, Stage, until, until_shown};
 
 /// The soft limit of a process.
 fn soft_limit(pid: u32) -> u64 {
@@ -142,4 +145,68 @@ fn with_no_file_to_spare_nobody_is_taken_for_an_agent_and_nothing_is_begun() {
         .unwrap()
         .count();
     assert_eq!(left, 0, "nothing of the start is left");
+}
+
+#[test]
+fn with_no_file_to_spare_a_session_that_is_asleep_is_not_woken_and_stays_as_it_was() {
+    let stage = Stage::new();
+    let claude = stage.playing("turn always\n  say \"Hello.\"\n");
+    let daemon = stage.serve(&["--claude", &claude]);
+    let browser = daemon.signed_in();
+    let folder = stage.project().to_str().unwrap().to_owned();
+    let session = begin(&browser, "go", &folder);
+    until_shown(&browser, &session, "Hello.");
+    let id = session.rsplit('/').next().unwrap().to_owned();
+    let path = format!("/api/v1/sessions/{id}");
+    let stopped = api::send(
+        &browser,
+        "POST",
+        &format!("/sessions/{id}/stop"),
+        &json!({}),
+    );
+    assert_eq!(stopped.status, 200, "{stopped:?}");
+    let view = || api::get(&browser, &format!("/sessions/{id}"));
+    until("stopped", || match view() {
+        seen if seen["state"] == "stopped" => Ok(()),
+        seen => Err(format!("{seen:#}")),
+    });
+    let before = view();
+
+    let token = std::fs::read_to_string(stage.data().join("auth/token")).unwrap();
+    let token = token.trim();
+    let all = getrlimit(Resource::Nofile).maximum;
+    let mut connection = Connection::to(&daemon);
+    for (road, body) in [
+        ("resume", json!({})),
+        ("resume", json!({"message": {"text": "more"}})),
+        ("messages", json!({"text": "more"})),
+    ] {
+        // Who holds the connection is found out while there are files for that.
+        connection.ask("GET", "/api/v1/sessions", token, "");
+        limit(&daemon, Some(3));
+        let said = connection.ask("POST", &format!("{path}/{road}"), token, &body.to_string());
+        limit(&daemon, all);
+        assert!(said.starts_with("http/1.1 503"), "{road}: {said}");
+        assert!(
+            said.contains("retry-after: ") && said.contains("files open"),
+            "{road}: {said}"
+        );
+        let now = view();
+        assert_eq!(
+            (&now["state"], &now["generation"], &now["queued"]),
+            (&before["state"], &before["generation"], &before["queued"]),
+            "{now:#}"
+        );
+    }
+    let resumed = api::send(
+        &browser,
+        "POST",
+        &format!("/sessions/{id}/resume"),
+        &json!({"message": {"text": "more"}}),
+    );
+    assert_eq!(resumed.status, 200, "{resumed:?}");
+    until("it goes on", || match view() {
+        seen if seen["state"] == "idle" && seen["generation"] != before["generation"] => Ok(()),
+        seen => Err(format!("{seen:#}")),
+    });
 }

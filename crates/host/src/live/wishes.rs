@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use super::{Actor, agent};
 use crate::control::{Cmd, Command, ControlError, Did, McpAct, Mode, Receipt, Result, State, now};
 use crate::desk::{self, Desk};
+use crate::make;
 use crate::money::budget;
 use crate::session::Input;
 use crate::store::sessions::SessionRow;
@@ -63,6 +64,9 @@ impl Actor {
     async fn do_wish(&mut self, cmd: Cmd, command: Command) -> Result<Receipt> {
         if self.row.trashed.is_some() && would_wake(&command) {
             return Err(ControlError::not_now(IN_TRASH));
+        }
+        if self.agent.is_none() && would_wake(&command) {
+            make::check_descriptors()?;
         }
         match &command {
             Command::Decide { .. } | Command::DecideAlike { .. } => self.decide(cmd, command).await,
