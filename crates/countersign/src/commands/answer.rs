@@ -28,10 +28,14 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     remote::with(reach, |remote| async move {
         let view = decide::open(&remote, &id, None).await?;
         let answers = match view.kind {
-            Kind::Questions => said(&remote, &view, answers::questions(&view.input), &answers)?,
-            Kind::Elicitation if view.input["mode"] == "url" => page(&remote, &view)?,
-            Kind::Elicitation => said(&remote, &view, answers::fields(&view.input), &answers)?,
-            Kind::Dialog => choice(&remote, &view, &answers)?,
+            Kind::Questions => {
+                said(&remote, &view, answers::questions(&view.input), &answers).await?
+            }
+            Kind::Elicitation if view.input["mode"] == "url" => page(&remote, &view).await?,
+            Kind::Elicitation => {
+                said(&remote, &view, answers::fields(&view.input), &answers).await?
+            }
+            Kind::Dialog => choice(&remote, &view, &answers).await?,
             kind => {
                 let command = if kind == Kind::Plan {
                     "plan"
@@ -48,7 +52,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 }
 
 /// From the command line, else from the person.
-fn said(
+async fn said(
     remote: &Remote,
     view: &ApprovalView,
     items: Vec<Item>,
@@ -58,7 +62,7 @@ fn said(
         return answers::given(&items, pairs).map_err(Failure::Misused);
     }
     somebody(remote, "write QUESTION=ANSWER behind it")?;
-    decide::show(remote, view)?;
+    decide::show(remote, view).await?;
     let mut said = Vec::new();
     for (at, item) in items.iter().enumerate() {
         said.push(one(remote, at, item)?);
@@ -106,18 +110,18 @@ fn somebody(remote: &Remote, next: &str) -> Result<(), Failure> {
 }
 
 /// A web page of a server: the person has been there.
-fn page(remote: &Remote, view: &ApprovalView) -> Result<Value, Failure> {
-    decide::show(remote, view)?;
+async fn page(remote: &Remote, view: &ApprovalView) -> Result<Value, Failure> {
+    decide::show(remote, view).await?;
     decide::confirm(remote, "Have you done what the page asks?", false)?;
     Ok(json!({}))
 }
 
-fn choice(remote: &Remote, view: &ApprovalView, words: &[String]) -> Result<Value, Failure> {
+async fn choice(remote: &Remote, view: &ApprovalView, words: &[String]) -> Result<Value, Failure> {
     let word = match words {
         [word] => word.clone(),
         [] => {
             somebody(remote, "write the choice behind it")?;
-            decide::show(remote, view)?;
+            decide::show(remote, view).await?;
             ask::line("choice> ")?.unwrap_or_default()
         }
         _ => return Err(Failure::Misused("a dialog takes one choice".to_owned())),

@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             others.into_iter().partition(|one| one.destroys().is_none());
         let is_shown = decide::is_open(&view) && !yes && !remote.json;
         if decide::is_open(&view) && !yes {
-            decide::show(&remote, &view)?;
+            decide::show(&remote, &view).await?;
             let now = words::now();
             let rows = others.iter().flat_map(|one| {
                 let also = question::headline(one).after("also ", Tone::Dim);

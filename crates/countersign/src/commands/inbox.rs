@@ -8,7 +8,7 @@ use countersign_api::control::approval::Life;
 use countersign_api::control::{ApprovalFilter, ApprovalId, ApprovalView, Happened, HostEvent};
 
 use crate::Outcome;
-use crate::remote::{self, Done, Failure, Reach, Remote, names, question, stop, words};
+use crate::remote::{self, Done, Failure, Reach, Remote, decide, names, question, stop, words};
 use crate::show::{notice, text};
 use crate::term::style::{Line, Tone};
 
@@ -73,7 +73,13 @@ impl Inbox {
         let open = self.client().all_approvals(self.filter.clone()).await?;
         let lines = match open.is_empty() {
             true => vec![Line::of("Nobody asks anything.", Tone::Dim)],
-            false => open.iter().flat_map(|one| self.shown(one)).collect(),
+            false => {
+                let mut lines = Vec::new();
+                for one in &open {
+                    lines.extend(self.shown(one).await);
+                }
+                lines
+            }
         };
         self.remote.tell(&open, &lines)?;
         Ok(Outcome::Fine)
@@ -96,7 +102,10 @@ impl Inbox {
     /// Tells all that are open and were not told.
     async fn look(&mut self) -> Result<(), Failure> {
         let open = self.client().all_approvals(self.filter.clone()).await?;
-        open.iter().try_for_each(|one| self.tell(one))
+        for one in &open {
+            self.tell(one).await?;
+        }
+        Ok(())
     }
 
     async fn approval(&mut self, event: &Event) -> Result<(), Failure> {
@@ -113,13 +122,13 @@ impl Inbox {
         let is_news = self.told.contains(&approval) != (life == "open");
         if is_wanted && is_news {
             let view = self.client().approval(approval).await?;
-            self.tell(&view)?;
+            self.tell(&view).await?;
         }
         Ok(())
     }
 
     /// Tells an open one once, and once what became of it.
-    fn tell(&mut self, view: &ApprovalView) -> Result<(), Failure> {
+    async fn tell(&mut self, view: &ApprovalView) -> Result<(), Failure> {
         let is_open = view.life == Life::Open;
         let is_news = match is_open {
             true => self.told.insert(view.id),
@@ -129,21 +138,20 @@ impl Inbox {
             return Ok(());
         }
         let lines = match is_open {
-            true => self.shown(view),
+            true => self.shown(view).await,
             false => vec![became(view)],
         };
         self.remote.tell(view, &lines)
     }
 
-    fn shown(&self, view: &ApprovalView) -> Vec<Line> {
-        let now = words::now();
-        if self.full {
-            let mut lines = question::full(view, now, self.remote.paper.width);
+    async fn shown(&self, view: &ApprovalView) -> Vec<Line> {
+        if self.full && !self.remote.json {
+            let mut lines = decide::shown(&self.remote, view).await;
             lines.push(Line::new());
             return lines;
         }
         let id = format!("{}  ", names::short(view.id));
-        let age = words::age(view.asked, now);
+        let age = words::age(view.asked, words::now());
         let name = text::one_row(&view.session_name, 40);
         vec![
             question::headline(view)

@@ -130,7 +130,7 @@ async fn decided(
     yes: bool,
 ) -> Done {
     if !yes || way.is_none() {
-        decide::show(remote, view)?;
+        decide::show(remote, view).await?;
     }
     if edit {
         decision.plan = edited(view)?;

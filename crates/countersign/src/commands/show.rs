@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::Outcome;
 use crate::remote::entries::Reader;
-use crate::remote::{self, Failure, Reach, Remote, names, question, words};
+use crate::remote::{self, Failure, Reach, Remote, decide, names, question, words};
 use crate::show::{notice, text};
 use crate::term::style::{Line, Tone};
 
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
                 let view = names::approval(&remote.client, &id)
                     .await
                     .map_err(|_| none)?;
-                let lines = question::full(&view, words::now(), remote.paper.width);
+                let lines = decide::shown(&remote, &view).await;
                 remote.tell(&view, &lines)?;
             }
             Err(failure) => return Err(failure),

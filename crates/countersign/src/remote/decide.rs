@@ -27,14 +27,22 @@ pub(crate) async fn open(
 }
 
 /// Shows the question, if a person looks.
-pub(crate) fn show(remote: &Remote, view: &ApprovalView) -> Result<(), Failure> {
-    match remote.json {
-        true => Ok(()),
-        false => {
-            let lines = question::full(view, words::now(), remote.paper.width);
-            Ok(remote.paper.print(&lines)?)
-        }
+pub(crate) async fn show(remote: &Remote, view: &ApprovalView) -> Result<(), Failure> {
+    if remote.json {
+        return Ok(());
     }
+    let lines = shown(remote, view).await;
+    Ok(remote.paper.print(&lines)?)
+}
+
+/// Returns everything a person needs to decide, with the folder that the agent works in.
+pub(crate) async fn shown(remote: &Remote, view: &ApprovalView) -> Vec<Line> {
+    let mut lines = question::full(view, words::now(), remote.paper.width);
+    // A session that cannot be asked for is no reason to keep the question back.
+    if let Ok(session) = remote.client.session(view.session).await {
+        lines.insert(1.min(lines.len()), question::place(&session));
+    }
+    lines
 }
 
 /// Asks for a yes, unless it was said.

@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use countersign_api::control::ApprovalView;
 use countersign_api::control::approval::{Asker, FileState, Kind, Life, Way, Wish, WishOffer};
+use countersign_api::control::{ApprovalView, SessionView};
 use serde_json::Value;
 
 use super::names::short;
@@ -99,6 +99,18 @@ pub(crate) fn full(view: &ApprovalView, now: u64, width: usize) -> Vec<Line> {
     lines.push(Line::new());
     lines.extend(standing(view, now));
     lines
+}
+
+/// Returns the folder that the agent of a session works in, with the repository where that one is elsewhere: in a worktree.
+pub(crate) fn place(session: &SessionView) -> Line {
+    let home = std::env::var("HOME").unwrap_or_default();
+    let shown = |path: &Path| text::one_row(&text::from_home(&path.to_string_lossy(), &home), 300);
+    let mut place = format!("in {}", shown(&session.cwd));
+    let repository = session.repository.as_deref();
+    if let Some(repository) = repository.filter(|folder| !session.cwd.starts_with(folder)) {
+        place.push_str(&format!(", a worktree of {}", shown(repository)));
+    }
+    Line::of(place, Tone::Dim).after(gutter::NOTICE, Tone::Dim)
 }
 
 fn askers(path: &[Asker]) -> String {

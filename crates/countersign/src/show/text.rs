@@ -132,6 +132,18 @@ pub(crate) fn path(path: &str, cwd: &Path) -> String {
     }
 }
 
+/// Returns an absolute path with `~` for the home folder.
+pub(crate) fn from_home(path: &str, home: &str) -> String {
+    // Without a home, or with `/` as one, nothing is shorter.
+    let home = home.trim_end_matches('/');
+    match path.strip_prefix(home) {
+        Some(rest) if !home.is_empty() && (rest.is_empty() || rest.starts_with('/')) => {
+            format!("~{rest}")
+        }
+        _ => path.to_owned(),
+    }
+}
+
 /// The JSON in one row of at most `most` bytes.
 pub(crate) fn json_row(value: &Value, most: usize) -> String {
     let mut row = Capped {
@@ -203,6 +215,15 @@ pub(crate) fn lines(text: &str) -> usize {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_path_below_home_begins_with_a_tilde() {
+        assert_eq!(from_home("/home/me/work", "/home/me/"), "~/work");
+        assert_eq!(from_home("/home/me", "/home/me"), "~");
+        for home in ["/home/me", "/", ""] {
+            assert_eq!(from_home("/home/mean/work", home), "/home/mean/work");
+        }
+    }
 
     #[test]
     fn numbers_read_as_people_write_them() {

@@ -49,8 +49,13 @@ turn always
   follow
 ";
 
+/// The words of a text, whatever rows they stand in.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
-fn a_call_is_shown_and_runs_after_a_yes() {
+fn a_call_is_shown_with_its_folder_and_runs_after_a_yes() {
     let stage = Stage::playing(TOUCHES);
     let session = stage.start("go");
     let question = stage.question();
@@ -64,9 +69,22 @@ fn a_call_is_shown_and_runs_after_a_yes() {
         full.contains(&format!("countersign approve {}", end(id(&question)))),
         "{full}"
     );
+    let folder = format!("in {}", stage.project().display());
+    assert!(unwrapped(&full).contains(&folder), "{full}");
+    let inbox = stage.ok(&["inbox", "--full"]);
+    assert!(unwrapped(&inbox).contains(&folder), "{inbox}");
+    let from_home = stage
+        .command(&["show", id(&question)])
+        .env("HOME", stage.root())
+        .env("XDG_DATA_HOME", stage.root().join("home/.local/share"))
+        .output()
+        .unwrap();
+    let shown = String::from_utf8_lossy(&from_home.stdout).into_owned();
+    assert!(shown.contains("in ~/project"), "{from_home:?}");
     // Nobody is at a terminal: nothing is decided without a word.
     let ran = stage.run(&["approve", id(&question)]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(unwrapped(&ran.out).contains(&folder), "{ran:?}");
     assert!(
         ran.out.contains("touch made.txt") && ran.err.contains("--yes"),
         "{ran:?}"
