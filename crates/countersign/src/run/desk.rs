@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use countersign_client::{Decision, PermissionMode, PermissionRequest, Subject};
+use countersign_policy::source::is_plan_in;
 use countersign_policy::{
     Call, Disk, Effect, Harm, Origin, Place, Policy, Profile, RealDisk, Rule, RuleError, Scope,
     Verdict, harm, suggest,
@@ -211,8 +212,8 @@ impl Desk {
         }
         if self.plan_file.is_none() {
             let path = PathBuf::from(call.text("file_path")?);
-            let is_plan =
-                is_in_folder(&path, self.grounds.plans.as_deref()?) && !RealDisk.exists(&path);
+            let is_plan = is_plan_in(&path, self.grounds.plans.as_deref()?, &RealDisk)
+                && !RealDisk.exists(&path);
             self.plan_file = is_plan.then_some(path);
         }
         self.plan_file.clone()
@@ -248,14 +249,6 @@ impl Desk {
             .real(&self.grounds.cwd)
             .unwrap_or_else(|| self.grounds.cwd.clone())
     }
-}
-
-/// A document directly in the folder, links followed.
-fn is_in_folder(path: &Path, folder: &Path) -> bool {
-    let real = |path: &Path| RealDisk.real(path);
-    let is_document = path.extension().is_some_and(|extension| extension == "md");
-    is_document
-        && real(path).is_some_and(|path| path.parent().map(Path::to_path_buf) == real(folder))
 }
 
 /// What `--yes` says, if it may say something, and whether the session plans from then on.

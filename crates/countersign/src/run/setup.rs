@@ -82,7 +82,7 @@ impl Setup {
             add_dirs,
             home: sources.home.clone(),
             own: sources.own.iter().cloned().collect(),
-            plans: sources.claude.as_ref().map(|folder| folder.join("plans")),
+            plans: source::plans_folder(&sources, &RealDisk),
         };
         for file in &loaded.files {
             tracing::debug!(path = %file.path.display(), rules = file.rules, "rules were read");

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use countersign_policy::source::Sources;
+use countersign_policy::source::{Sources, plans_folder};
 use countersign_policy::{Disk as _, Place, RealDisk};
 
 use super::environment;
@@ -113,8 +113,8 @@ impl Grounds {
             own.extend(homes.flat_map(|home| SECRETS.map(|name| home.join(name))));
         }
         let add_dirs: Vec<PathBuf> = setup.add_dirs.iter().map(|dir| cwd.join(dir)).collect();
-        let grounds = Self {
-            plans: sources.claude.as_ref().map(|folder| folder.join("plans")),
+        let mut grounds = Self {
+            plans: plans_folder(&sources, &RealDisk),
             sources,
             add_dirs,
             own,
@@ -122,6 +122,10 @@ impl Grounds {
         };
         let added = grounds.add_dirs.iter().map(PathBuf::as_path);
         grounds.must_be_open(std::iter::once(cwd).chain(added))?;
+        // A setting of the folder opens nothing that is ours, either.
+        if grounds.must_be_open(grounds.plans.as_deref()).is_err() {
+            grounds.plans = None;
+        }
         Ok(grounds)
     }
 

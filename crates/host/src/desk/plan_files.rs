@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use countersign_policy::source::is_plan_in;
 use countersign_policy::{Call, Disk as _, RealDisk};
 
 /// So many sub-agents may have a plan of their own. The plans of more are asked about.
@@ -55,18 +56,13 @@ impl PlanFiles {
         if let Some(known) = self.current.get(&agent) {
             return Some(known.clone());
         }
-        if is_document_in(&path, folder?) && !RealDisk.exists(&path) && self.current.len() < MOST {
+        if is_plan_in(&path, folder?, &RealDisk)
+            && !RealDisk.exists(&path)
+            && self.current.len() < MOST
+        {
             self.current.insert(agent, path.clone());
             return Some(path);
         }
         None
     }
-}
-
-/// A document directly in the folder, links followed.
-fn is_document_in(path: &Path, folder: &Path) -> bool {
-    let real = |path: &Path| RealDisk.real(path);
-    let is_document = path.extension().is_some_and(|extension| extension == "md");
-    is_document
-        && real(path).is_some_and(|path| path.parent().map(Path::to_path_buf) == real(folder))
 }

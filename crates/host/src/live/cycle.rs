@@ -11,7 +11,7 @@ use countersign_wire::decode::decode;
 use super::Actor;
 use super::answers::ToAnswer;
 use super::book::{Move, NewApproval};
-use super::plans::PLANS;
+use super::plans::part_of_plans;
 use super::project::Batch;
 use crate::approval::{self, Answer};
 use crate::control::approval::{Decided, Kind, Life};
@@ -265,7 +265,7 @@ impl Actor {
         if let Some(held) = self.projection.book.get_mut(&name) {
             held.life = Life::Decided;
         }
-        if writes_a_plan(row) {
+        if self.writes_a_plan(row) {
             // The desk of the next connection looks for it among the rows.
             self.is_for_person(&name);
             self.unsaved.changed = true;
@@ -274,6 +274,13 @@ impl Actor {
         self.to_answer.insert(name.clone(), to_answer);
         // In the same breath as the question, so that nobody is called for nothing.
         self.step(Input::Decided { request_id: name });
+    }
+
+    /// Whether a call may write the plan of an agent.
+    fn writes_a_plan(&self, row: &ApprovalRow) -> bool {
+        let plans = self.desk.as_ref().and_then(|desk| desk.grounds().plans());
+        let file = row.input["file_path"].as_str();
+        file.is_some_and(|file| file.contains(&part_of_plans(plans)))
     }
 
     /// It is laid before a person, or may be: whatever becomes of it is stored at once.
@@ -351,12 +358,6 @@ impl Actor {
         self.row.cursor = to;
         self.unsaved.cursor = true;
     }
-}
-
-/// Whether a call may write the plan of an agent.
-fn writes_a_plan(row: &ApprovalRow) -> bool {
-    let file = row.input["file_path"].as_str();
-    file.is_some_and(|file| file.contains(PLANS))
 }
 
 /// The call that a line asks about, if it does.

@@ -3,6 +3,8 @@
 //! Owns what follows a decision on a plan later than its answer. Invariants: what a person was promised happens, once; a
 //! plan file that this session wrote is known again by the next host and to the next agent.
 
+use std::path::Path;
+
 use countersign_policy::Why;
 
 use super::Actor;
@@ -17,8 +19,12 @@ use crate::session::Input;
 use crate::store::approvals::ApprovalRow;
 use crate::store::{Durability, approvals, sessions};
 
-/// What is in the path of a plan file.
-pub(super) const PLANS: &str = "/plans/";
+/// What is in the path of a plan file, where plans stand in this folder.
+pub(super) fn part_of_plans(folder: Option<&Path>) -> String {
+    let name = folder.and_then(Path::file_name);
+    let name = name.map_or("plans".into(), |name| name.to_string_lossy());
+    format!("/{name}/")
+}
 
 impl Actor {
     /// The turn has ended that a decision wanted ended: the mode changes, and the queue goes on.
@@ -107,10 +113,11 @@ impl Actor {
     /// The plan files that earlier agents of this session wrote, or that this one wrote while an earlier host looked on.
     pub(super) async fn remember_plans(&mut self, desk: &mut Desk) {
         let session = self.id;
+        let part = part_of_plans(desk.grounds().plans());
         let rows = self
             .inner
             .store
-            .read(move |it| approvals::writes(it, session, PLANS));
+            .read(move |it| approvals::writes(it, session, &part));
         let rows = match rows.await {
             Ok(rows) => rows,
             Err(error) => return tracing::warn!(%session, %error, "plan files cannot be looked up"),

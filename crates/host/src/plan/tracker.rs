@@ -227,9 +227,8 @@ fn is_plan(path: &Path, plans: &Path) -> bool {
     path.is_absolute()
         && is_straight(path)
         && path.extension().is_some_and(|extension| extension == "md")
-        && folder.is_some_and(|folder| {
-            folder == plans || folder.file_name().is_some_and(|name| name == "plans")
-        })
+        // The folder may be reached by a link; reading tells.
+        && folder.is_some_and(|folder| folder.file_name() == plans.file_name())
 }
 
 fn is_straight(path: &Path) -> bool {

@@ -98,6 +98,39 @@ fn with_another_folder_of_the_cli_plans_lie_there() {
 }
 
 #[test]
+fn plans_lie_where_the_settings_of_the_folder_say_and_nowhere_else() {
+    let ground = Ground::new();
+    ground.write(
+        "work/.claude/settings.json",
+        r#"{"plansDirectory": "docs/plans"}"#,
+    );
+    let mut desk = ground.desk(Mode::Plan);
+    let mut ruled = |path: &str| {
+        let ask = write_to(&ground.path(path));
+        word(&desk.rule_on(&ask, Some("plan"), NOW))
+    };
+    assert_eq!(ruled("home/.claude/plans/a.md"), "ask");
+    assert_eq!(ruled("work/docs/plans/CLAUDE.md"), "ask");
+    assert_eq!(ruled("work/docs/plans/a.md"), "allow");
+    assert_eq!(ruled("work/docs/plans/b.md"), "ask");
+}
+
+#[test]
+fn settings_open_no_folder_of_ours_for_plans() {
+    let mut ground = Ground::new();
+    ground.host.data = ground.path("work/data");
+    ground.host.worktrees = ground.path("work/data/worktrees");
+    ground.write("work/data/sessions/x", "");
+    ground.write(
+        "work/.claude/settings.json",
+        r#"{"plansDirectory": "data/sessions"}"#,
+    );
+    let mut desk = ground.desk(Mode::Plan);
+    let plan = write_to(&ground.path("work/data/sessions/a.md"));
+    assert_eq!(word(&desk.rule_on(&plan, Some("plan"), NOW)), "ask");
+}
+
+#[test]
 fn a_persons_word_on_planning_holds_until_the_cli_says_more() {
     let ground = Ground::new();
     let mut desk = ground.desk_with(vec![kept(Effect::Allow, "Bash(make)")], Mode::Ask);

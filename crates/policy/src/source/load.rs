@@ -266,7 +266,7 @@ fn servers(cwd: &Path) -> Vec<String> {
     }
 }
 
-fn text_of(path: &Path) -> io::Result<Option<String>> {
+pub(super) fn text_of(path: &Path) -> io::Result<Option<String>> {
     let meta = match fs::metadata(path) {
         Ok(meta) => meta,
         // A link that leads nowhere says nothing either.
