@@ -128,6 +128,7 @@ describe('what the server does', () => {
   interface Held {
     max_agents: number;
     resumes_cut_off: boolean;
+    asks_again_after_crash: boolean;
   }
   const held = () => stage.api<Held>('GET', '/settings');
 
@@ -157,6 +158,18 @@ describe('what the server does', () => {
     expect(await section().getByText(/Not saved/).count()).toBe(0);
     expect(await agents().inputValue()).toBe('1000');
     await stage.api('PATCH', '/settings', { max_agents: Number(before) });
+  });
+
+  it('asks an agent that crashes again only where that is ticked', async () => {
+    await page.goto(`${stage.url}/settings`);
+    const again = section().getByLabel('An agent that crashes is asked again, once');
+    await again.waitFor();
+    expect(await again.isChecked()).toBe(false);
+    await again.click();
+    await stage.until('it is kept', async () => (await held()).asks_again_after_crash);
+    await page.reload();
+    await stage.until('it is ticked', () => again.isChecked());
+    await stage.api('PATCH', '/settings', { asks_again_after_crash: false });
   });
 
   for (const [how, says] of [

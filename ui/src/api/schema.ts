@@ -2323,6 +2323,8 @@ export interface components {
             text: components["schemas"]["Clip"];
             /** @description The id the host gave it. */
             uuid?: string | null;
+            /** @description Why the host sent it, where nobody typed it. */
+            why?: string | null;
         };
         /** @description The conversation began anew. */
         EntryReset: {
@@ -3307,6 +3309,8 @@ export interface components {
         };
         /** @description Other preferences. What is left out stays. */
         PatchPreferences: {
+            /** @description An agent that crashes in the middle of a turn is asked again, once. */
+            asks_again_after_crash?: boolean | null;
             /** @description All folders below which a person may look; none for the home. */
             browse_roots?: string[] | null;
             /**
@@ -3421,6 +3425,8 @@ export interface components {
         };
         /** @description What this host goes by. */
         Preferences: {
+            /** @description An agent that crashes in the middle of a turn is started again and told to go on, once for each turn. */
+            asks_again_after_crash?: boolean;
             /**
              * @description Folders below which a person may look for one to work in; the home where there are none. Those that sessions worked in
              *     are shown beside them.

@@ -172,6 +172,7 @@ fn entry_lines(entry: &Entry, call: Call, width: usize, verbose: bool) -> Vec<Li
 
 fn prompt_lines(prompt: &Prompt) -> Vec<Line> {
     let mut lines = vec![Line::new()];
+    lines.extend(prompt.why.as_ref().map(notice::note));
     let rows = prompt.text.text.lines();
     lines.extend(rows.map(|row| Line::of(row, Tone::Strong).after("› ", Tone::Accent)));
     if prompt.attachments > 0 {

@@ -4,7 +4,7 @@
 //! file. Decides nothing that is a person's to decide. Invariants: `--yes` lifts no safety check and answers no
 //! question; where nobody is there, what no rule allows is refused, with a reason.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use countersign_client::{Decision, PermissionMode, PermissionRequest, Subject};
 use countersign_policy::source::is_plan_in;

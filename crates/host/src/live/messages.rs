@@ -20,6 +20,9 @@ use crate::store::{Durability, queue};
 /// What an agent is told that should go on where it stopped.
 const GO_ON: &str = "Go on.";
 
+/// Who says so, where nobody else does.
+const BY_HOST: &str = "countersign";
+
 /// Why a message was not written.
 #[derive(Debug)]
 pub(super) enum Unsent {
@@ -66,7 +69,7 @@ impl Actor {
                     tracing::warn!(%session, %id, "a message was given back that is not known any more");
                     return;
                 };
-                (message, now(), "countersign".to_owned())
+                (message, now(), BY_HOST.to_owned())
             }
         };
         if is_given_back && self.agent.is_some() {
@@ -88,8 +91,8 @@ impl Actor {
 
     /// A turn that was cut off goes on, as if a person had said so. The same turn is told to once, whoever tells it.
     pub(super) async fn resume_cut_off(&mut self) {
-        let message = self.word_to_go_on(&[]);
-        self.say_first(message).await;
+        let message = self.word_to_go_on(self.core.generation(), &[]);
+        self.say_first(message, BY_HOST).await;
         self.step(Input::ReleaseQueue);
         self.step(Input::Resume);
     }
@@ -97,16 +100,31 @@ impl Actor {
     /// What was asked last did not get through: a word to go on waits. The end of the limit would not do as a name: who tries
     /// again before it meets the same one.
     pub(super) async fn go_on(&mut self, since: u64) {
-        let message = self.word_to_go_on(&since.to_be_bytes());
-        self.say_first(message).await;
+        let message = self.word_to_go_on(self.core.generation(), &since.to_be_bytes());
+        self.say_first(message, BY_HOST).await;
+    }
+
+    /// An agent that crashed in the middle of a turn is asked again where that is wanted, once. The same word as where all was
+    /// cut off: of the two only one is said.
+    pub(super) async fn after_crash(&mut self) {
+        let Some(generation) = self.core.take_crash() else {
+            return;
+        };
+        self.unsaved.changed = true;
+        if !self.inner.preferences().asks_again_after_crash {
+            return;
+        }
+        let message = self.word_to_go_on(generation, &[]);
+        self.say_first(message, queue::BY_CRASH).await;
+        self.step(Input::AskAgain);
     }
 
     /// A word to go on that has the same name whoever says it, so that it is said once: a host may end before it has stored
     /// that it was. `which` tells words to the same agent apart.
-    fn word_to_go_on(&self, which: &[u8]) -> Message {
+    fn word_to_go_on(&self, generation: u32, which: &[u8]) -> Message {
         let mut name = blake3::Hasher::new();
         name.update(&self.id.bits().to_be_bytes());
-        name.update(&self.core.generation().to_be_bytes());
+        name.update(&generation.to_be_bytes());
         name.update(which);
         let mut bits = [0; 16];
         bits.copy_from_slice(&name.finalize().as_bytes()[..16]);
@@ -115,11 +133,10 @@ impl Actor {
         message
     }
 
-    async fn say_first(&mut self, message: Message) {
+    async fn say_first(&mut self, message: Message, by: &'static str) {
         let (session, at) = (self.id, now());
-        let put = move |it: &crate::store::Connection| {
-            queue::push_front(it, session, &message, at, "countersign")
-        };
+        let put =
+            move |it: &crate::store::Connection| queue::push_front(it, session, &message, at, by);
         if let Err(error) = self.inner.store.write(Durability::Full, put).await {
             tracing::warn!(%session, %error, "the session cannot go on by itself");
         }

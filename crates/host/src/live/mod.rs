@@ -325,6 +325,8 @@ impl Actor {
             while let Some(effect) = self.effects.pop_front() {
                 self.do_it(effect).await;
             }
+            // Behind messages that its agent gave back unread.
+            self.after_crash().await;
             self.save().await;
             if self.effects.is_empty() {
                 return;

@@ -242,6 +242,9 @@ impl Core {
         let busy = self.is_busy();
         let ending = self.ending.as_ref().map(|ending| ending.why);
         let is_resumed = self.is_resumed && (busy || exit.code != Some(0));
+        // Whatever comes next is by a person's word, and may be asked again.
+        let was_asked_again = std::mem::take(&mut self.is_asked_again);
+        let may_ask_again = self.has_crashed(exit) && !was_asked_again;
         self.leave_agent(out);
         match (ending, trap) {
             (Some(EndWhy::Stop), _) => self.off(Outcome::Stopped, out),
@@ -264,6 +267,7 @@ impl Core {
             _ if !busy && exit.code == Some(0) => self.sleep(out),
             _ => {
                 self.is_cut_off = busy;
+                self.crashed = may_ask_again.then_some(generation);
                 let cut = if busy { " in the middle of a turn" } else { "" };
                 let outcome = Outcome::Failed {
                     why: format!("The agent ended{cut}: {}.", how(exit)),
@@ -272,6 +276,17 @@ impl Core {
                 self.off(outcome, out);
             }
         }
+    }
+
+    /// Whether it ended in the middle of a turn by itself or by a signal from elsewhere: not because a person, a limit or its
+    /// keeper wanted an end.
+    fn has_crashed(&self, exit: &Exit) -> bool {
+        let turn = self.turn.as_ref();
+        turn.is_some_and(|turn| turn.has_begun && turn.interrupted.is_none())
+            && self.ending.is_none()
+            && exit.step.is_none()
+            && exit.error.is_none()
+            && exit.code != Some(0)
     }
 
     pub(super) fn lost(&mut self, generation: u32, start: Start, out: &mut Vec<Effect>) {

@@ -205,6 +205,10 @@ pub struct Core {
     pub(super) counts_until: Option<u64>,
     pub(super) outcome: Outcome,
     pub(super) is_cut_off: bool,
+    /// The agent of this generation crashed in the middle of a turn, and nobody has looked at that yet.
+    pub(super) crashed: Option<u32>,
+    /// The turn that runs was asked again after a crash.
+    pub(super) is_asked_again: bool,
     pub(super) is_stalled: bool,
     pub(super) last_sign: u64,
     /// Silence before this moment was explained.
@@ -319,6 +323,7 @@ impl Core {
             | Input::Stop
             | Input::ForceEnd
             | Input::Resume
+            | Input::AskAgain
             | Input::ReleaseQueue
             | Input::SendNow(_)
             | Input::TryAgain
@@ -352,6 +357,11 @@ impl Core {
     /// The last turn was cut off, and nobody has gone on from there.
     pub fn is_cut_off(&self) -> bool {
         self.is_cut_off
+    }
+
+    /// Takes which agent has crashed in the middle of a turn that may be asked again. Told once.
+    pub fn take_crash(&mut self) -> Option<u32> {
+        self.crashed.take()
     }
 
     /// Messages wait for a person's word.

@@ -152,6 +152,7 @@ impl Core {
 
     fn ended(&mut self, now: u64, end: &TurnEnd, out: &mut Vec<Effect>) {
         self.is_resumed = false;
+        self.is_asked_again = false;
         let turn = self.turn.take();
         let has_begun = turn.as_ref().is_some_and(|turn| turn.has_begun);
         if !end.ok && !has_begun && words::says_no_conversation(&end.why) {

@@ -101,6 +101,9 @@ pub enum Input {
     ForceEnd,
     /// Have an agent go on.
     Resume,
+    /// Have an agent go on with the turn in which the one before it crashed. Nothing comes of it for a turn that was asked again
+    /// already, or after a person's word.
+    AskAgain,
     /// Let the queue go on: at once, or when the turn that runs has ended, however it ends.
     ReleaseQueue,
     /// Send this message of the queue at once, into the running turn if there is one.

@@ -36,6 +36,10 @@ impl Core {
             Input::Stop => self.stop(now, out),
             Input::ForceEnd => self.force_end(now, out),
             Input::Resume => self.resume(),
+            Input::AskAgain => {
+                self.is_asked_again = true;
+                self.resume();
+            }
             Input::ReleaseQueue => {
                 self.held = None;
                 self.is_released = self.turn.is_some();

@@ -40,6 +40,7 @@ pub(crate) fn start(settings: &Settings) -> Preferences {
         sleep_after: settings.timing.sleep_after,
         expiry: settings.expiry,
         resumes_cut_off: settings.resumes_cut_off,
+        asks_again_after_crash: false,
         retention_days: None,
         browse_roots: Vec::new(),
         redact: Vec::new(),

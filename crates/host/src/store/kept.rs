@@ -7,8 +7,9 @@ use std::io;
 
 use countersign_keeper::attach::{Outbox, PutOutcome};
 use countersign_keeper::protocol::Ref;
+use serde_json::{Map, Value, json};
 
-use super::outbox::{SettledAs, enter, settle};
+use super::outbox::{SettledAs, asks_again, enter, settle};
 use super::{Durability, Store, StoreError};
 use crate::control::SessionId;
 
@@ -33,15 +34,31 @@ impl StoredOutbox {
     }
 }
 
+/// What the journal notes on a word that nobody typed.
+fn note_of_repeat() -> Map<String, Value> {
+    let note = [
+        ("by", "countersign"),
+        ("why", "Asked again after the agent crashed"),
+    ];
+    let note = note.map(|(name, value)| (name.to_owned(), json!(value)));
+    note.into_iter().collect()
+}
+
 impl Outbox for StoredOutbox {
     /// On the disk when it returns. Waits for the writer, for about one sync.
     fn enter(&self, line: &[u8]) -> io::Result<u64> {
+        self.enter_noted(line).map(|(n, _)| n)
+    }
+
+    fn enter_noted(&self, line: &[u8]) -> io::Result<(u64, Option<Map<String, Value>>)> {
         let (session, generation, last_n) = (self.session, self.generation, self.last_n);
         let line = line.to_vec();
         let entered = self
             .store
             .write_blocking(Durability::Full, move |connection| {
-                enter(connection, session, generation, last_n, &line)
+                let n = enter(connection, session, generation, last_n, &line)?;
+                let asks_again = asks_again(connection, session, generation, n)?;
+                Ok((n, asks_again.then(note_of_repeat)))
             });
         crate::points::passed("line entered");
         entered.map_err(|error| match error {

@@ -140,6 +140,22 @@ pub fn enter(
     Ok(n)
 }
 
+/// Whether a line that was just entered asks again after a crash.
+///
+/// # Errors
+/// When the database fails.
+pub fn asks_again(
+    connection: &Connection,
+    session: SessionId,
+    generation: u32,
+    n: u64,
+) -> Result<bool, StoreError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM outbox JOIN queue ON queue.id = outbox.message
+               WHERE outbox.session = ?1 AND outbox.generation = ?2 AND outbox.n = ?3 AND queue.by = ?4)";
+    let mut asked = connection.prepare_cached(sql)?;
+    Ok(asked.query_row((session, generation, n, queue::BY_CRASH), |row| row.get(0))?)
+}
+
 /// What became of one line. A line that is not there was settled before.
 ///
 /// # Errors

@@ -11,6 +11,9 @@ use super::StoreError;
 use super::value::Json;
 use crate::control::{Message, MessageId, Queued, SessionId};
 
+/// Who sends the word to go on after a crash.
+pub const BY_CRASH: &str = "countersign, after a crash";
+
 /// A message as it waits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueuedRow {

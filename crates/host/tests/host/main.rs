@@ -8,6 +8,7 @@ mod ahead;
 mod approvals;
 mod awake;
 mod care;
+mod crashes;
 mod heard;
 mod imports;
 mod limits;

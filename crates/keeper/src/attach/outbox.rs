@@ -6,6 +6,8 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use serde_json::{Map, Value};
+
 use crate::protocol::{Ref, Refusal};
 
 /// What became of a line.
@@ -33,6 +35,14 @@ pub trait Outbox: Send + Sync + 'static {
     /// # Errors
     /// When it cannot be stored.
     fn enter(&self, line: &[u8]) -> io::Result<u64>;
+
+    /// The same, with what the journal is to note on the line.
+    ///
+    /// # Errors
+    /// When it cannot be stored.
+    fn enter_noted(&self, line: &[u8]) -> io::Result<(u64, Option<Map<String, Value>>)> {
+        self.enter(line).map(|n| (n, None))
+    }
 
     /// What became of a line or an answer.
     fn settled(&self, what: &Ref, outcome: &PutOutcome) {

@@ -39,14 +39,14 @@ impl Road for ByKeeper {
                 if state.is_full(line.len()) || line.len() > MAX_PUT {
                     return Err(RoadError::Full);
                 }
-                let entered = state.outbox().enter(line.trim_ascii_end());
-                let n = entered.map_err(|error| {
+                let entered = state.outbox().enter_noted(line.trim_ascii_end());
+                let (n, note) = entered.map_err(|error| {
                     tracing::warn!(%error, "a line cannot be stored, so it does not go");
                     RoadError::Full
                 })?;
                 // It grants nothing, and the turn is to end though the disk is full.
-                let is_urgent = is_interrupt(&line);
-                (Ref::N(n), self.attachment.next_note().take(), is_urgent)
+                let note = note.or_else(|| self.attachment.next_note().take());
+                (Ref::N(n), note, is_interrupt(&line))
             }
         };
         let bytes = parcel(&what, &line, note, refuses).map_err(|_| RoadError::Closed)?;

@@ -60,6 +60,9 @@ pub struct Prompt {
     /// From which client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// Why the host sent it, where nobody typed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// What became of it.
     pub state: PromptState,
     /// When the agent began to work on it.

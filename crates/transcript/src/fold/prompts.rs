@@ -29,6 +29,7 @@ impl Fold {
         let mut prompt = self.new_prompt(&content, Origin::Host, PromptState::Sent);
         prompt.by = note.by;
         prompt.client = note.client;
+        prompt.why = note.why;
         prompt.uuid = uuid;
         let place = self.place(route);
         let id = self.live.open(place, Body::Prompt(Box::new(prompt)));
@@ -49,6 +50,7 @@ impl Fold {
             origin,
             by: None,
             client: None,
+            why: None,
             state,
             started_at: None,
             ended_at: None,

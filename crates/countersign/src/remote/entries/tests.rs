@@ -201,3 +201,13 @@ fn a_long_session_is_not_held_whole() {
     }
     assert!(reader.entries.len() < 2 * KEPT && reader.shown.len() < 2 * KEPT);
 }
+
+#[test]
+fn a_message_that_nobody_typed_says_why_it_was_sent() {
+    let why = "Asked again after the agent crashed";
+    let is = json!({"text": clip("Go on."), "origin": "host", "state": "sent", "why": why});
+    let mut reader = Reader::new(80, false);
+    let lines = texts(&reader.take(vec![entry("1-2", "open", "prompt", &is)]));
+    let at = |words: &str| lines.iter().position(|line| line.contains(words));
+    assert!(at(why).is_some() && at(why) < at("Go on."), "{lines:?}");
+}

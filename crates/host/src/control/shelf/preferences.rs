@@ -23,6 +23,9 @@ pub struct Preferences {
     pub expiry: Option<u64>,
     /// Turns that were cut off by a crash or a reboot go on by themselves when a host begins.
     pub resumes_cut_off: bool,
+    /// An agent that crashes in the middle of a turn is started again and told to go on, once for each turn.
+    #[serde(default)]
+    pub asks_again_after_crash: bool,
     /// Ended sessions in which nothing happened for so many days are proposed for the trash. None: never. None goes by itself.
     #[serde(default)]
     pub retention_days: Option<u32>,
@@ -67,6 +70,9 @@ pub struct PatchPreferences {
     /// Turns that were cut off go on by themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumes_cut_off: Option<bool>,
+    /// An agent that crashes in the middle of a turn is asked again, once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks_again_after_crash: Option<bool>,
     /// After so many days ended sessions are proposed for the trash, 1 to 3650; `null`: never.
     #[serde(
         default,
@@ -93,6 +99,7 @@ impl PatchPreferences {
             sleep_after: later.sleep_after.or(self.sleep_after),
             expiry: later.expiry.or(self.expiry),
             resumes_cut_off: later.resumes_cut_off.or(self.resumes_cut_off),
+            asks_again_after_crash: later.asks_again_after_crash.or(self.asks_again_after_crash),
             retention_days: later.retention_days.or(self.retention_days),
             browse_roots: later.browse_roots.or(self.browse_roots),
             redact: later.redact.or(self.redact),
@@ -109,6 +116,9 @@ impl PatchPreferences {
             sleep_after: self.sleep_after.unwrap_or(start.sleep_after),
             expiry: self.expiry.unwrap_or(start.expiry),
             resumes_cut_off: self.resumes_cut_off.unwrap_or(start.resumes_cut_off),
+            asks_again_after_crash: self
+                .asks_again_after_crash
+                .unwrap_or(start.asks_again_after_crash),
             retention_days: self.retention_days.unwrap_or(start.retention_days),
             browse_roots: self
                 .browse_roots
@@ -131,6 +141,7 @@ mod tests {
             sleep_after: Some(5),
             expiry: None,
             resumes_cut_off: false,
+            asks_again_after_crash: false,
             retention_days: None,
             browse_roots: Vec::new(),
             redact: Vec::new(),
