@@ -3,10 +3,10 @@
 use countersign_host::control::State;
 use countersign_host::session::Begin;
 use countersign_host::session::Input::{
-    Admitted, AskAgain, Attached, CaughtUp, Children, ForceEnd, Gone, HostBegan, Interrupt, Lost,
-    MakeRoom, Restart, Resume, SpawnFailed, Stop, Unreachable,
+    Admitted, Attached, CaughtUp, Children, ForceEnd, Gone, HostBegan, Interrupt, Lost, MakeRoom,
+    Restart, Resume, SpawnFailed, Stop, Unreachable,
 };
-use countersign_journal::{Exit, KeeperEvent};
+use countersign_journal::KeeperEvent;
 use serde_json::json;
 
 use crate::lines::*;
@@ -570,61 +570,4 @@ fn another_environment_takes_a_new_agent_at_the_next_idle_moment() {
         (A(result_ok()), "idle", &["turn ended well"]),
         (A(background_tasks(&[])), "ending", &["end"]),
     ]);
-}
-
-#[test]
-fn a_crash_in_the_middle_of_a_turn_is_told_once_and_not_for_a_turn_that_was_asked_again() {
-    let mut stage = Stage::running();
-    let killed = |generation| Gone {
-        generation,
-        exit: Exit {
-            signal: Some(9),
-            ..Exit::default()
-        },
-        stderr: String::new(),
-    };
-    stage.give(killed(1));
-    assert_eq!(stage.core.take_crash(), Some(1));
-    assert_eq!(stage.core.take_crash(), None);
-    stage.queue(&[2]);
-    stage.give(AskAgain);
-    stage.give(Admitted);
-    stage.come_up(2);
-    stage.queue(&[]);
-    stage.host(user(2));
-    stage.agent(init());
-    stage.agent(replay(2));
-    assert_eq!(stage.state(), "running");
-    stage.give(killed(2));
-    assert_eq!(
-        (stage.state(), stage.core.take_crash()),
-        ("failed".into(), None)
-    );
-}
-
-#[test]
-fn an_agent_that_somebody_ends_has_not_crashed() {
-    let killed = Exit {
-        signal: Some(9),
-        ..Exit::default()
-    };
-    let by_keeper = Exit {
-        step: Some("kill".into()),
-        ..killed.clone()
-    };
-    for (wish, exit) in [
-        (Some(Stop), killed.clone()),
-        (Some(ForceEnd), killed.clone()),
-        (Some(Interrupt), killed),
-        (None, by_keeper),
-    ] {
-        let mut stage = Stage::running();
-        wish.clone().map(|wish| stage.give(wish));
-        stage.give(Gone {
-            generation: 1,
-            exit,
-            stderr: String::new(),
-        });
-        assert_eq!(stage.core.take_crash(), None, "{wish:?}");
-    }
 }

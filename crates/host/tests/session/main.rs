@@ -8,6 +8,7 @@
 mod agents;
 mod background;
 mod chosen;
+mod crashes;
 mod interrupts;
 mod lines;
 mod model;
