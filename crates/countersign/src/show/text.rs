@@ -218,10 +218,10 @@ mod tests {
 
     #[test]
     fn a_path_below_home_begins_with_a_tilde() {
-        assert_eq!(from_home("/home/me/work", "/home/me/"), "~/work");
-        assert_eq!(from_home("/home/me", "/home/me"), "~");
-        for home in ["/home/me", "/", ""] {
-            assert_eq!(from_home("/home/mean/work", home), "/home/mean/work");
+        assert_eq!(from_home("/srv/me/work", "/srv/me/"), "~/work");
+        assert_eq!(from_home("/srv/me", "/srv/me"), "~");
+        for home in ["/srv/me", "/", ""] {
+            assert_eq!(from_home("/srv/mean/work", home), "/srv/mean/work");
         }
     }
 
