@@ -27,7 +27,6 @@ const PICTURES: &str = "docs/img";
 pub(crate) fn suite(
     workspace: &Workspace,
     fetched: &Fetched,
-    user: Option<&OrdinaryUser>,
     report: &mut Report,
 ) -> anyhow::Result<()> {
     if !install(workspace)? {
@@ -56,7 +55,9 @@ pub(crate) fn suite(
         report,
     )?;
     if is_built {
-        let e2e = match user {
+        // Not before: what npm and vite leave in `node_modules` is root's.
+        let user = OrdinaryUser::if_root(workspace)?;
+        let e2e = match &user {
             Some(user) => user
                 .cmd("npm", &workspace.root.join("ui"))
                 .args(["run", "e2e"]),

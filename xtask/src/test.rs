@@ -188,10 +188,7 @@ fn work(
             nextest::run(workspace, &suites::unclaimed_filter(), &suite.env(), report)?;
             nextest::doctests(workspace, report)
         }
-        Work::Page => {
-            let user = ordinary_user(workspace, Whose::OrdinaryUser)?;
-            page::suite(workspace, fetched, user.as_ref(), report)
-        }
+        Work::Page => page::suite(workspace, fetched, report),
         Work::Script(script) => {
             let program = workspace.built("countersign");
             let script = Cmd::new(workspace.root.join(script))
