@@ -24,8 +24,9 @@ it('a question that comes at the end is seen whole by whoever reads there', asyn
   const context = await window.context({ viewport: { width: 1440, height: 700 } });
   const { page } = await signedIn(stage, context);
   await page.goto(`${stage.url}/s/${session}`);
-  await page.getByText('line 60').waitFor();
   const feed = page.getByRole('region', { name: 'Conversation' });
+  // The list of sessions says the last line as well.
+  await feed.getByText('line 60').waitFor();
   const fromEnd = () => feed.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
   await stage.until('it stands at the end', async () => (await fromEnd()) < 2);
   for (let round = 1; round <= 3; round += 1) {

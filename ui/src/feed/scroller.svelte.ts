@@ -13,6 +13,7 @@ const ANCHORS = 3;
 /** What the reader does to scroll, and for how long a movement of the box may come from it. */
 const HANDS = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
 const HAND = 1000;
+const SCROLL_KEYS = new Set(['ArrowUp', 'ArrowDown', 'PageUp', 'PageDown', 'Home', 'End', 'Tab']);
 
 /** A row, and how far the box is scrolled beyond its beginning. */
 interface Anchor {
@@ -99,7 +100,11 @@ export class Scroller {
     return true;
   }
 
-  #byHand = (): void => {
+  #byHand = (event: Event): void => {
+    // A click on an answer, and the key of one, make the list shorter or longer: that is not scrolling. A press on the box itself is
+    // one on its scroll bar.
+    if (event.type === 'pointerdown' && event.target !== this.#box) return;
+    if (event instanceof KeyboardEvent && !SCROLL_KEYS.has(event.key) && !(event.key === ' ' && event.target === this.#box)) return;
     this.#touched = performance.now();
   };
 
