@@ -129,19 +129,19 @@ pub(crate) const SUITES: &[Suite] = &[
         "real-cli 2.1.325",
         "the real CLI on the scripted model: newest pinned version",
         &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
-        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(seen_real) | binary(run) | binary(desk) | binary(plans) | binary(versions)) & test(/(^|::)v2_1_325::/) - test(other_user)",
+        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(drift) | binary(seen_real) | binary(run) | binary(desk) | binary(plans) | binary(versions)) & test(/(^|::)v2_1_325::/) - test(other_user)",
     ),
     real_cli(
         "real-cli 2.1.62",
         "the same scenarios on an older version",
         &[Need::Tool(&NEXTEST), Need::Claude("2.1.62")],
-        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(seen_real) | binary(run) | binary(desk) | binary(plans) | binary(versions)) & test(/(^|::)v2_1_62::/) - test(other_user)",
+        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(drift) | binary(seen_real) | binary(run) | binary(desk) | binary(plans) | binary(versions)) & test(/(^|::)v2_1_62::/) - test(other_user)",
     ),
     real_cli(
         "real-cli 2.0.75",
         "the same scenarios on the oldest supported version",
         &[Need::Tool(&NEXTEST), Need::Claude("2.0.75")],
-        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(seen_real) | binary(run) | binary(desk) | binary(plans) | binary(versions)) & test(/(^|::)v2_0_75::/) - test(other_user)",
+        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(drift) | binary(seen_real) | binary(run) | binary(desk) | binary(plans) | binary(versions)) & test(/(^|::)v2_0_75::/) - test(other_user)",
     ),
     Suite {
         name: "conformance",

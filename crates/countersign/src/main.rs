@@ -5,6 +5,7 @@
 //! Results go to stdout, everything else to stderr, so that output can be piped.
 
 mod commands;
+mod drift;
 mod experiments;
 mod journal;
 #[cfg(unix)]
@@ -142,6 +143,15 @@ enum Command {
     ///
     /// Exits 0 when everything ran, whatever was found; 1 when an experiment could not be run.
     Experiments(commands::experiments::Arguments),
+    /// Compare what an installed CLI can say with what this build knows
+    ///
+    /// Reads the CLI's program (an executable or a cli.js) and the type declarations beside it, and lists the message types,
+    /// control requests, hook events, tools, flags and fields that are new, gone or changed, with their offsets in the
+    /// program. Then the CLI is started on the scripted model, with no account and nothing of your environment, and what it
+    /// says is held against the types. `--show NAME` prints the code around a name.
+    ///
+    /// Exits 0 when nothing differs, 1 when something does.
+    Drift(commands::drift::Arguments),
     /// Look at rules: check them, ask them, hold them against recordings
     #[command(subcommand)]
     Policy(commands::policy::Command),
@@ -241,6 +251,7 @@ fn main() -> ExitCode {
         Some(Command::Openapi) => commands::openapi::run(),
         Some(Command::Wire(command)) => commands::wire::run(command),
         Some(Command::Rehearse(command)) => commands::rehearse::run(command),
+        Some(Command::Drift(arguments)) => commands::drift::run(arguments),
         Some(Command::Experiments(arguments)) => commands::experiments::run(arguments),
         Some(Command::Policy(command)) => commands::policy::run(command),
         Some(Command::Journal(command)) => commands::journal::run(command),

@@ -54,6 +54,10 @@ pub mod vocab;
 mod walk;
 pub mod write;
 
+/// Everything the CLI is known to say and to take, as JSON: messages, control requests, hooks, tools, flags, and their fields. The
+/// types of this crate are held against it.
+pub const INVENTORY: &str = include_str!("../inventory.json");
+
 pub use cli::CliMessage;
 pub use extra::{Bare, Extra, Kept};
 pub use host::HostMessage;

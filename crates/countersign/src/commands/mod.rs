@@ -8,6 +8,7 @@ pub(crate) mod approve;
 pub(crate) mod deny;
 #[cfg(unix)]
 pub(crate) mod disk;
+pub(crate) mod drift;
 pub(crate) mod experiments;
 #[cfg(unix)]
 pub(crate) mod fork;

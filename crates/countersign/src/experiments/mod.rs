@@ -23,7 +23,7 @@ pub(crate) use claims::compare;
 pub(crate) use keep::keep;
 pub(crate) use perform::{Performed, perform};
 pub(crate) use report::{Report, markdown};
-pub(crate) use stage::Agent;
+pub(crate) use stage::{Agent, Stage, StageError};
 pub(crate) use takes::{Take, takes};
 
 /// One experiment of the seed.

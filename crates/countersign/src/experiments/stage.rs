@@ -39,6 +39,11 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
+    /// The file that holds the CLI's program: the last word of its command.
+    pub(crate) fn program(&self) -> &Path {
+        self.command.last().map(Path::new).unwrap_or(Path::new(""))
+    }
+
     /// The CLI that `asked` names: a file, or a command line; the installed one if nothing is named.
     pub(crate) fn find(asked: Option<&str>) -> Result<Self, StageError> {
         let around = Surroundings::of_this_process();
@@ -94,19 +99,51 @@ impl Stage {
         })
     }
 
-    /// A client whose CLI runs in here. `more` is added to the environment.
-    pub(crate) fn claude(
+    /// The whole environment of a CLI that runs in here, with `more` added.
+    fn environment(
         &self,
         agent: &Agent,
         more: &[(&str, &str)],
-    ) -> Result<Claude, StageError> {
+    ) -> Result<Vec<(OsString, OsString)>, StageError> {
         let mut added = real::scripted(&script_file(&self.places), &vars(&self.places)).to_vec();
         let more = more
             .iter()
             .map(|&(name, value)| (name.into(), value.into()));
         added.extend(more);
         let path = real::search_path(&agent.command, agent.node.as_slice());
-        let env = real::environment(&self.places, path, &self.model.base_url(), &added)?;
+        Ok(real::environment(
+            &self.places,
+            path,
+            &self.model.base_url(),
+            &added,
+        )?)
+    }
+
+    /// Returns the command that starts the CLI in here with these arguments, for a caller that speaks to it itself.
+    pub(crate) fn command(
+        &self,
+        agent: &Agent,
+        arguments: &[&str],
+    ) -> Result<tokio::process::Command, StageError> {
+        let mut words = agent.command.iter();
+        let mut command = tokio::process::Command::new(words.next().cloned().unwrap_or_default());
+        command
+            .args(words)
+            .args(arguments)
+            .env_clear()
+            .envs(self.environment(agent, &[])?)
+            .current_dir(self.places.project())
+            .kill_on_drop(true);
+        Ok(command)
+    }
+
+    /// A client whose CLI runs in here. `more` is added to the environment.
+    pub(crate) fn claude(
+        &self,
+        agent: &Agent,
+        more: &[(&str, &str)],
+    ) -> Result<Claude, StageError> {
+        let env = self.environment(agent, more)?;
         let claude = Claude::new()
             .cli(agent.command.clone())
             .cwd(self.places.project())

@@ -35,7 +35,7 @@ pub(crate) struct Report {
 pub(crate) struct Malformed {
     /// Counted from 1, as an editor does.
     line: u64,
-    reason: String,
+    pub(crate) reason: String,
 }
 
 impl Default for Report {
