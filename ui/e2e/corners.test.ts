@@ -124,7 +124,7 @@ describe('a call that is tried', () => {
 describe('what the server does', () => {
   const section = () => page.locator('section', { has: page.getByRole('heading', { name: 'The server' }) });
   const agents = () => section().getByLabel('Maximum number of agents');
-  const tick = () => section().getByLabel('A turn that a crash cut off goes on by itself');
+  const tick = () => section().getByLabel('Continue turns that were cut off when this computer or the server crashed');
   interface Held {
     max_agents: number;
     resumes_cut_off: boolean;
@@ -162,7 +162,7 @@ describe('what the server does', () => {
 
   it('asks an agent that crashes again only where that is ticked', async () => {
     await page.goto(`${stage.url}/settings`);
-    const again = section().getByLabel('An agent that crashes is asked again, once');
+    const again = section().getByLabel('Continue a turn when its agent crashes, once');
     await again.waitFor();
     expect(await again.isChecked()).toBe(false);
     await again.click();

@@ -15,6 +15,11 @@ describe('the sentence of a question', () => {
     expect(sentence(asked({ tool: 'OfTomorrow' }))).toBe('OfTomorrow wants to run');
   });
 
+  it('says each thing that would be destroyed as what is wanted', () => {
+    const harm = { kind: 'destructive' as const, says: 'deletes untracked files and discards uncommitted changes: `.` is the working folder' };
+    expect(sentence(asked({ tool: 'Bash', harm }))).toBe('Bash wants to delete untracked files and discard uncommitted changes');
+  });
+
   it('counts questions in words', () => {
     const input = { questions: [{ question: 'A?' }, { question: 'B?' }] };
     expect(sentence(asked({ kind: 'questions', input }))).toBe('Two questions before the agent continues');

@@ -30,11 +30,14 @@ function toolSentence(asked: Approval): string {
   return file ? `The agent wants to write \`${file}\`` : `${actor(asked.tool)} wants to ${verb(asked.tool)}`;
 }
 
+const DESTROYS = '(delete|remove|discard|throw|rewrite|kill|overwrite|change|stop|truncate|drop|run)s';
+
 /** What it would destroy, behind "wants to": `deletes untracked files` → `delete untracked files`. */
 export function destruction(says: string): string {
-  const known = /^(delete|remove|discard|throw|rewrite|kill|overwrite|change|stop|truncate|drop|run)s (.*)$/.exec((says.split(':')[0] ?? '').trim());
+  const known = new RegExp(`^${DESTROYS} (.*)$`).exec((says.split(':')[0] ?? '').trim());
   if (!known?.[1]) return 'do something that cannot be undone';
-  return `${known[1]} ${(known[2] ?? '').replace(/^or empties /, 'or empty ')}`;
+  const rest = (known[2] ?? '').replace(/^or empties /, 'or empty ').replace(new RegExp(` and ${DESTROYS} `, 'g'), ' and $1 ');
+  return `${known[1]} ${rest}`;
 }
 
 function countOf(questions: number): string {

@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(of("rm -rf x", no_rule, None), destructive("removes files"));
         assert_eq!(
             of("rm -rf x; git reset --hard", no_rule, None),
-            destructive("removes files and throws away changes that are not committed")
+            destructive("removes files and discards uncommitted changes")
         );
         let lost = "No rule takes this away: `/` belongs to the system.";
         assert_eq!(

@@ -4,10 +4,10 @@
 
 use super::Words;
 
-const DISCARDS: &str = "throws away changes that are not committed";
+const DISCARDS: &str = "discards uncommitted changes";
 const REWRITES: &str = "rewrites the history of a remote repository";
-const UNBRANCHES: &str = "removes a branch, merged or not";
-const FORGETS: &str = "removes what git would bring back";
+const UNBRANCHES: &str = "deletes a branch, merged or not";
+const FORGETS: &str = "deletes what git could restore";
 
 /// Options of `git` itself that have their value in the next word.
 const VALUED: [&str; 6] = [
@@ -32,7 +32,7 @@ pub(super) fn harm(words: &Words<'_>) -> Option<&'static str> {
         "reset" => inner.has(&["--hard"]).then_some(DISCARDS),
         "clean" => {
             let only_shows = inner.has(&["--dry-run"]) || inner.has_letter('n');
-            (is_forced && !only_shows).then_some("removes files that git does not know")
+            (is_forced && !only_shows).then_some("deletes untracked files")
         }
         "checkout" => {
             let names_files = rest.contains(&"--") || matches!(rest, ["."]);
@@ -50,7 +50,7 @@ pub(super) fn harm(words: &Words<'_>) -> Option<&'static str> {
             (inner.has_letter('D') || is_forced && deletes).then_some(UNBRANCHES)
         }
         "worktree" => (first == Some("remove") && is_forced).then_some(DISCARDS),
-        "stash" => matches!(first, Some("drop" | "clear")).then_some("removes stashed changes"),
+        "stash" => matches!(first, Some("drop" | "clear")).then_some("deletes stashed changes"),
         "reflog" => matches!(first, Some("expire" | "delete")).then_some(FORGETS),
         "gc" => inner
             .has(&["--prune=now", "--prune=all"])

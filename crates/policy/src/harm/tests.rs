@@ -31,7 +31,7 @@ fn all(rows: &[(&str, &str)]) {
 }
 
 const REMOVES: &str = "removes files";
-const DISCARDS: &str = "throws away changes that are not committed";
+const DISCARDS: &str = "discards uncommitted changes";
 const REWRITES: &str = "rewrites the history of a remote repository";
 const DROPS: &str = "drops or empties what a database holds";
 const FETCHED: &str = "runs what it fetched";
@@ -91,16 +91,16 @@ fn git_is_known_by_its_subcommands() {
         ),
         ("git reset --hard HEAD~1", DISCARDS),
         ("git -C sub --no-pager reset --hard", DISCARDS),
-        ("git clean -fd", "removes files that git does not know"),
+        ("git clean -fd", "deletes untracked files"),
         ("git checkout -- src", DISCARDS),
         ("git checkout .", DISCARDS),
         ("git restore src/a.rs", DISCARDS),
         ("git switch --discard-changes main", DISCARDS),
-        ("git branch -D old", "removes a branch, merged or not"),
-        ("git stash drop", "removes stashed changes"),
+        ("git branch -D old", "deletes a branch, merged or not"),
+        ("git stash drop", "deletes stashed changes"),
         (
             "git reflog expire --expire=now --all",
-            "removes what git would bring back",
+            "deletes what git could restore",
         ),
         ("git worktree remove --force ../x", DISCARDS),
         ("git filter-branch --all", "rewrites the whole history"),

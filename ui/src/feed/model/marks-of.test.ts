@@ -26,6 +26,9 @@ describe('marks', () => {
     const started = { cwd: '/home/me/payments-api', argv: [], generation: 2, is_resumed: true };
     expect(startWords(started)).toBe('Resumed in payments-api');
     expect(startWords({ ...started, is_resumed: false })).toBe('Started in payments-api');
+    const worktree = { cwd: started.cwd, repository: '/srv/payments', branch: 'countersign/fix-it' };
+    expect(startWords(started, worktree)).toBe('Resumed in payments, worktree countersign/fix-it');
+    expect(startWords(started, { ...worktree, cwd: '/elsewhere' })).toBe('Resumed in payments-api');
   });
 
   it('a_refused_key_is_told_from_a_limit', () => {

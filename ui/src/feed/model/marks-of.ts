@@ -1,7 +1,7 @@
 // What stands on the marks of a conversation: starts, ends, limits, modes. Pure words.
-import type { Bodies } from '../../api/types';
+import type { Bodies, Session } from '../../api/types';
 import { clockTime, counted, span } from '../../kit/ages';
-import { folderName } from '../../state/groups';
+import { folderName, repositoryName } from '../../state/groups';
 
 const MODES: Record<string, string> = {
   plan: 'Plan',
@@ -23,8 +23,10 @@ export function modeWords(mode: Bodies['mode'], me: string): string {
   return `Mode: ${modeName(mode.to)}${by}`;
 }
 
-export function startWords(started: Bodies['started']): string {
-  const where = folderName(started.cwd);
+/** Where the agent began: a worktree is called by its repository and branch, not by its folder. */
+export function startWords(started: Bodies['started'], session?: Pick<Session, 'cwd' | 'repository' | 'branch'> | null): string {
+  const isHere = session != null && session.cwd === started.cwd;
+  const where = isHere && session.branch ? `${repositoryName(session)}, worktree ${session.branch}` : folderName(started.cwd);
   return started.is_resumed ? `Resumed in ${where}` : `Started in ${where}`;
 }
 
