@@ -15,6 +15,8 @@ pub(super) struct Flags {
     /// `--resume`: an id or a title.
     pub(super) resume: Option<String>,
     pub(super) resume_at: Option<String>,
+    /// The prompt that the cut is said to drop first.
+    pub(super) resume_drops: Option<String>,
     pub(super) resume_latest: bool,
     pub(super) fork: bool,
     /// `--no-session-persistence` leaves nothing behind.
@@ -68,6 +70,7 @@ impl Flags {
                 _ => None,
             },
             resume_at: options.resume_session_at.clone(),
+            resume_drops: options.resume_drops_turn.clone(),
             resume_latest: options.resume == Some(Resume::Newest),
             fork: options.fork_session,
             keeps_nothing: options.no_session_persistence,

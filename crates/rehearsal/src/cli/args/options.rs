@@ -109,6 +109,7 @@ pub(in crate::cli) struct Options {
     pub(in crate::cli) resume: Option<Resume>,
     pub(in crate::cli) fork_session: bool,
     pub(in crate::cli) resume_session_at: Option<String>,
+    pub(in crate::cli) resume_drops_turn: Option<String>,
     pub(in crate::cli) no_session_persistence: bool,
     pub(in crate::cli) name: Option<String>,
 
@@ -282,6 +283,7 @@ impl Options {
         };
         self.fork_session = scanned.has("--fork-session");
         self.resume_session_at = scanned.text("--resume-session-at");
+        self.resume_drops_turn = scanned.text("--resume-drops-turn");
         self.no_session_persistence = scanned.has("--no-session-persistence");
         self.name = scanned.text("--name").filter(|name| !name.is_empty());
     }

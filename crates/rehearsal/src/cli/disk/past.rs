@@ -73,6 +73,11 @@ pub(in crate::cli) enum ResumeError {
     /// `--resume-session-at` names nothing of the conversation.
     #[error("No message found with message.uuid of: {0}")]
     NoMessage(String),
+    /// `--resume-drops-turn` names another prompt than the first one that would be dropped.
+    #[error(
+        "Resume rejected by --resume-drops-turn: {0} is not the prompt of the turn after the resume point"
+    )]
+    OtherTurn(String),
     /// `--session-id` names a session of this project that is there.
     #[error("Error: Session ID {0} is already in use.")]
     Taken(String),
@@ -280,13 +285,31 @@ impl Past {
     /// Forgets what came after a message: `--resume-session-at`.
     ///
     /// # Errors
-    /// When the conversation has no such message.
-    pub(in crate::cli) fn cut_at(mut self, uuid: &str) -> Result<Self, ResumeError> {
+    /// When the conversation has no such message, or the first prompt behind it is not `drops`.
+    pub(in crate::cli) fn cut_at(
+        mut self,
+        uuid: &str,
+        drops: Option<&str>,
+    ) -> Result<Self, ResumeError> {
         let found = self
             .records
             .iter()
             .position(|record| record.text("uuid") == Some(uuid));
         let index = found.ok_or_else(|| ResumeError::NoMessage(uuid.to_owned()))?;
+        let is_prompt = |message: &&PastMessage| {
+            message.role == "user" && !message.meta && prompt(message).is_some()
+        };
+        let kept: Vec<&str> = self.records[..=index]
+            .iter()
+            .filter_map(|record| record.text("uuid"))
+            .collect();
+        let dropped = (self.messages.iter().filter(is_prompt))
+            .find(|message| !kept.contains(&message.uuid.as_str()));
+        if let Some(drops) =
+            drops.filter(|drops| dropped.is_none_or(|message| message.uuid != *drops))
+        {
+            return Err(ResumeError::OtherTurn(drops.to_owned()));
+        }
         self.records.truncate(index + 1);
         self.look_again();
         Ok(self)

@@ -279,6 +279,7 @@ impl Engine {
             plan_file: self.plan_file.as_deref(),
             schema: schema.as_ref(),
             tools: &tools,
+            inputs: &self.servers.inputs(),
             agents: &agents,
         });
         fiber.enter(steps.into(), Some(1));

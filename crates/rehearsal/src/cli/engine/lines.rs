@@ -28,6 +28,9 @@ impl Engine {
         line["uuid"] = self.ids.uuid().into();
         line["permissionMode"] = self.rights.mode().into();
         line["model"] = self.model.clone().into();
+        if let Some(style) = self.settings.effective().get_mut("outputStyle") {
+            line["output_style"] = style.take();
+        }
         if let Some(effort) = line.get_mut("per_turn_effort_active") {
             *effort = super::ledger::has_effort(&self.model).into();
         }

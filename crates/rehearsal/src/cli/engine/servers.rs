@@ -69,6 +69,21 @@ impl Servers {
         names
     }
 
+    /// The tools as the model knows them, each with the schema of its input.
+    pub(super) fn inputs(&self) -> Vec<(String, Value)> {
+        let servers = self.0.iter().filter(|server| server.enabled);
+        let tools = servers.flat_map(|server| server.tools.iter().map(move |tool| (server, tool)));
+        tools
+            .map(|(server, tool)| {
+                let name = tool["name"].as_str().unwrap_or_default();
+                (
+                    format!("mcp__{}__{name}", server.name),
+                    tool["inputSchema"].clone(),
+                )
+            })
+            .collect()
+    }
+
     /// The server and the tool that a name such as `mcp__calc__add` stands for.
     pub(super) fn of_tool<'a>(&'a self, name: &str) -> Option<(&'a Server, &'a Value)> {
         let rest = name.strip_prefix("mcp__")?;

@@ -80,6 +80,12 @@ impl UserMessage {
         self.line["uuid"].as_str().map(str::to_owned)
     }
 
+    /// Who wrote it, where the host says that a person did: the result of its turn repeats that.
+    fn origin(&self) -> Option<Value> {
+        let origin = &self.line["origin"];
+        (origin["kind"] == "human").then(|| origin.clone())
+    }
+
     /// The text of the message; of blocks, all of it.
     pub(super) fn prompt(&self) -> String {
         text_of(&self.line["message"]["content"])
@@ -157,6 +163,7 @@ impl Engine {
         let mut turn = self.new_turn(prompt.clone(), message.uuid());
         turn.block = block;
         turn.asked = Some(message.id.clone());
+        turn.origin = message.origin();
         self.turn = Some(turn);
         self.note_dequeued();
         self.lifecycle(message.uuid().as_deref(), "started");

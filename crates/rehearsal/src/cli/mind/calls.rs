@@ -15,6 +15,8 @@ pub(super) fn run(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
         "run this command",
         "run the command:",
         "run the command",
+        "run this bash command:",
+        "run the bash command:",
         "run command",
         "run:",
         "run",

@@ -50,6 +50,8 @@ fn said_to_hold<'a>(named: &Named<'a>) -> Option<&'a str> {
         "with content",
         "with the text",
         "with the contents",
+        "containing exactly the text",
+        "containing the text",
         "containing",
         "that says",
         "saying",

@@ -6,6 +6,7 @@
 
 mod ask;
 mod calls;
+mod english;
 mod files;
 mod fit;
 mod path;
@@ -37,6 +38,8 @@ pub(in crate::cli) struct Request<'a> {
     pub(in crate::cli) schema: Option<&'a Value>,
     /// The tools on offer, `mcp__server__tool` among them.
     pub(in crate::cli) tools: &'a [String],
+    /// The tools of MCP servers with the schemas of their inputs.
+    pub(in crate::cli) inputs: &'a [(String, Value)],
     pub(in crate::cli) agents: &'a [String],
 }
 
@@ -67,6 +70,10 @@ const RULES: &[Rule] = &[
     talk::asked_about,
     talk::shown,
     talk::broken,
+    english::by_verb,
+    english::agent_call,
+    english::mcp_call,
+    english::thought,
     files::written,
     files::created,
     files::edited,

@@ -249,6 +249,7 @@ pub(super) fn said(text: &str, _: &Scene<'_>) -> Option<Vec<Deed>> {
             "say:",
             "say",
             "repeat after me:",
+            "reply with the single word",
             "reply with",
             "reply:",
             "answer:",

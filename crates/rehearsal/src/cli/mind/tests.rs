@@ -25,6 +25,7 @@ fn request<'a>(prompt: &'a str, tools: &'a [String], agents: &'a [String]) -> Re
         plan_file: None,
         schema: None,
         tools,
+        inputs: &[],
         agents,
     }
 }
@@ -269,6 +270,57 @@ fn an_agent_is_sent() {
 }
 
 #[test]
+fn tools_are_called_in_the_english_of_the_sdks_examples() {
+    let write = write("/home/me/a.txt", "hello");
+    check(
+        "Use the Write tool to create the file /home/me/a.txt containing exactly the text hello. Do not use any other tool.",
+        &format!("{write}; CLOSE"),
+    );
+    check(
+        "Run this bash command: echo 'hello'",
+        &format!("{}; CLOSE", bash("echo 'hello'")),
+    );
+    check(
+        "Use the Agent tool exactly once with subagent_type 'explore', prompt 'say hi', and run_in_background set to false. Then reply with the single word DONE.",
+        r#"agent Explore "say hi" {"description":"say hi"}; say "DONE""#,
+    );
+    check(
+        "Think of three jokes, then tell one",
+        "think \"I think about it: three jokes.\"; say \"I have thought about it: three jokes.\"; say \"one\"",
+    );
+}
+
+#[test]
+fn a_tool_of_a_server_gets_what_is_said_or_what_fits() {
+    let text = |name: &str| json!({"type": "object", "properties": {name: {"type": "string"}}, "required": [name]});
+    let inputs = [
+        ("mcp__multi__echo".to_owned(), text("text")),
+        ("mcp__multi__greet".to_owned(), text("name")),
+    ];
+    let tools = offered();
+    let steps = |prompt: &str| {
+        shown(&follow(&Request {
+            inputs: &inputs,
+            ..request(prompt, &tools, &[])
+        }))
+    };
+    let (echo, greet) = (
+        r#"mcp__multi__echo {"text":"test"}"#,
+        r#"mcp__multi__greet {"name":"Bob"}"#,
+    );
+    let prompt = "Call mcp__multi__echo with text='test' and mcp__multi__greet with name='Bob'";
+    assert_eq!(steps(prompt), format!("{echo}; {greet}; CLOSE"));
+    let prompt = "First use the greet tool to greet 'Bob'. After that completes, use the echo tool to echo 'test'. Do these one at a time, not in parallel.";
+    assert_eq!(steps(prompt), format!("{greet}; {echo}; CLOSE"));
+    let any = steps("Call the mcp__multi__echo tool with any text");
+    assert!(any.starts_with(r#"mcp__multi__echo {"text":""#), "{any}");
+    assert_eq!(
+        steps("Call the mcp__other__x tool"),
+        "mcp__other__x {}; CLOSE"
+    );
+}
+
+#[test]
 fn a_question_has_options() {
     let ask = |question: &str, header: &str, labels: &[&str], several: bool| {
         let options: Vec<Value> = labels
@@ -334,6 +386,7 @@ fn a_plan_waits_for_a_word() {
     assert_eq!(shown(&follow(&in_plan)), expected);
     let nobody = Request {
         tools: &[],
+        inputs: &[],
         ..in_plan
     };
     assert!(shown(&follow(&nobody)).starts_with("say \"I cannot put a plan before you"));

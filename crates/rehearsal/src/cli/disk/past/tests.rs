@@ -143,7 +143,7 @@ fn a_title_names_a_session_whatever_its_case_and_two_of_them_are_refused() {
 fn a_conversation_is_cut_at_a_message_and_not_at_one_it_does_not_have() {
     let past = held().past();
     let first_answer = past.messages[1].uuid.clone();
-    let cut = past.clone().cut_at(&first_answer).unwrap();
+    let cut = past.clone().cut_at(&first_answer, None).unwrap();
     assert_eq!(
         said(&cut),
         owned(&[
@@ -155,7 +155,7 @@ fn a_conversation_is_cut_at_a_message_and_not_at_one_it_does_not_have() {
         (cut.last_uuid.as_deref(), cut.turns),
         (Some(&*first_answer), 1)
     );
-    let refused = past.cut_at("x").unwrap_err().to_string();
+    let refused = past.cut_at("x", None).unwrap_err().to_string();
     assert_eq!(refused, "No message found with message.uuid of: x");
 }
 
@@ -167,7 +167,7 @@ fn what_was_cut_off_is_not_part_of_the_conversation_any_more() {
     stage.turn("Say two");
     stage.say("Two.");
     stage.end();
-    let past = stage.past().cut_at(&first).unwrap();
+    let past = stage.past().cut_at(&first, None).unwrap();
     stage.resume(&past);
     stage.turn("Say three");
     stage.say("Three.");

@@ -159,7 +159,7 @@ fn a_session_that_is_resumed() {
         stage.turn("Say two");
         stage.say("Two.");
         stage.end();
-        let past = stage.past().cut_at(&first).unwrap();
+        let past = stage.past().cut_at(&first, None).unwrap();
         stage.resume(&past);
         stage.turn("Say three");
         stage.say("Three.");
