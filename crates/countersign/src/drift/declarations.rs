@@ -201,6 +201,7 @@ export declare type Result = {
         let field = |is_optional| Field {
             is_optional: Some(is_optional),
             type_text: Some("string".into()),
+            is_undeclared: false,
         };
         let expected = Fields::from([
             ("session_id".into(), field(false)),

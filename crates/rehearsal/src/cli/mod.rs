@@ -20,7 +20,7 @@ mod hands;
 mod ids;
 mod mind;
 mod parse;
-mod permit;
+mod permissions;
 mod play;
 mod scenario;
 mod schema;

@@ -13,7 +13,7 @@ use super::hooks::{Decision, Heard};
 use super::report::{Ending, Report, remote_report};
 use super::{Engine, Output};
 use crate::cli::act;
-use crate::cli::permit::Refusal;
+use crate::cli::permissions::Refusal;
 use crate::cli::scenario::{Asking, Calling, Gives, Steps};
 use crate::cli::verdict;
 

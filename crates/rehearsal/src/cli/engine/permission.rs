@@ -10,7 +10,7 @@ use super::call::Stage;
 use super::hooks::{Decision, Heard};
 use super::report::{Ending, Report, display_name};
 use super::rights::{Heard as Word, Named};
-use crate::cli::permit::{Decision as Ruling, Refusal, answered_meta};
+use crate::cli::permissions::{Decision as Ruling, Refusal, answered_meta};
 use crate::cli::scenario::Asking;
 use crate::cli::verdict::{self, Verdict};
 

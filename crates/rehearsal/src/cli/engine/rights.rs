@@ -8,7 +8,7 @@ use super::deed::{Deed, Kind};
 use super::report::Ending;
 use super::{Engine, Launch, Output};
 use crate::cli::flags::Flags;
-use crate::cli::permit::{
+use crate::cli::permissions::{
     Decision, Disk, Mcp, ModeError, Permit, Prompts, Refusal, Setup, UNCHECKED_LIMIT, Wish,
 };
 use crate::cli::source::Source;

@@ -9,10 +9,10 @@ use super::super::source::Source;
 use super::ask::{
     Asked, Free, Kind, Verdict, reading_rule, suggest_edits, suggest_folder, suggest_rules,
 };
+use super::bench::Bench;
 use super::decision::Refusal;
 use super::rule::{Behavior, Rule};
 use super::rules::Touch;
-use super::shell::Bench;
 use super::wish::{Wish, path_key};
 
 const DENIED: &str = "<tool_use_error>File is in a directory that is denied by your permission settings.</tool_use_error>";

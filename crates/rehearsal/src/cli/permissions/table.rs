@@ -1,4 +1,5 @@
 //! The measured table: every row of `measured.jsonl` is a call that was put to the real CLI 2.1.325, and what it did.
+//! Calls that are decided otherwise here (they are asked about, or in other words) have no row.
 //!
 //! Owns the ground the rows stand on (the folders and links of the sandbox, under `/base`) and the comparison. Long
 //! texts are compared by their first words: they are the CLI's prose, not its behaviour. A line with `session` says how
@@ -288,7 +289,7 @@ fn every_measured_call_is_decided_as_the_real_cli_does() {
         count += 1;
         wrong.extend(difference(permit, &row).map(|text| format!("[{name}] {text}")));
     }
-    assert!(count > 3000, "only {count} rows were read");
+    assert!(count > 2300, "only {count} rows were read");
     assert!(
         wrong.is_empty(),
         "{} of {count} rows differ:\n{}",

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::super::source::Source;
 use super::ask::{Asked, Free, Verdict, suggest_rules};
+use super::bench::Bench;
 use super::decision::Refusal;
 use super::files;
 use super::rule::{Behavior, Rule, today};
 use super::rules::Entry;
-use super::shell::Bench;
 use super::wish::Wish;
 
 /// What is to become of a call.

@@ -5,6 +5,8 @@
 //! from the real CLI. Invariant: where the measured behaviour is not known, the call is asked about.
 
 mod ask;
+mod bench;
+mod command;
 mod decision;
 mod files;
 mod glob;
@@ -15,7 +17,6 @@ mod paths;
 mod rule;
 mod rules;
 mod setup;
-mod shell;
 #[cfg(test)]
 #[cfg(unix)]
 mod table;
@@ -40,10 +41,10 @@ pub(in crate::cli) use wish::{Mcp, Wish};
 
 use super::source::Source;
 use ask::{Asked, Free, Kind, Verdict};
+use bench::Bench;
 use paths::Places;
 use rule::{Behavior, Rule};
 use rules::{Rules, Touch};
-use shell::Bench;
 
 const BY_HOOK: Accepted = Accepted {
     source: "hook",
@@ -256,7 +257,7 @@ impl Permit {
         let folders: Vec<PathBuf> = self.folders.iter().map(|(path, _)| path.clone()).collect();
         let bench = self.bench(wish, &folders, edits_free);
         if matches!(wish.tool, "Bash" | "Monitor") {
-            return shell::judge(&bench, wish.text("command"));
+            return command::judge(&bench, wish.text("command"));
         }
         match files::touch_of(wish.tool) {
             Some(touch) => files::judge(&bench, wish, touch),
