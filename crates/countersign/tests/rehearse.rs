@@ -188,8 +188,8 @@ fn what_the_real_cli_refuses_is_refused_in_its_words() {
     let stage = Stage::new();
     for (arguments, stderr) in [
         (
-            ["-p", "--modle", "x"].as_slice(),
-            "error: unknown option '--modle'\n(Did you mean --model?)\n",
+            ["-p", "--nonsense", "x"].as_slice(),
+            "error: unknown option '--nonsense'\n",
         ),
         (
             &["-p", "--output-format", "stream-json", "hi"],

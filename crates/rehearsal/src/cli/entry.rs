@@ -12,7 +12,6 @@ use super::args::{
 };
 use super::disk::{self, Agents, Chosen, Places, ResumeError};
 use super::engine::{Launch, ModelScript};
-use super::flags::Flags;
 use super::ground::{self, Ground, GroundError};
 use super::ids::Ids;
 use super::parse::ScenarioError;
@@ -321,9 +320,9 @@ fn look_around(
     options: &Options,
     version: Version,
 ) -> Result<Launch, GroundError> {
-    let mut flags = Flags::of(options);
+    let mut flags = options.flags.clone();
     // What a flag named was read already.
-    let agents = Some(&options.loaded.agents).filter(|agents| !agents.is_empty());
+    let agents = Some(&options.agents).filter(|agents| !agents.is_empty());
     flags.agents = agents.map(|agents| Value::Object(agents.clone()).to_string());
     let is_object =
         |text: &String| serde_json::from_str(text).is_ok_and(|text: Value| text.is_object());

@@ -7,12 +7,12 @@ use std::ffi::OsString;
 
 use serde_json::{Value, json};
 
+use super::args::Flags;
 use super::cast::Cast;
 use super::disk::{
     self, Agents, AgentsError, Chosen, Commands, NoHome, Past, Places, ResumeError, Settings,
     SettingsError,
 };
-use super::flags::Flags;
 use super::version::Version;
 
 /// What was found.

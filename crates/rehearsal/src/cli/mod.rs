@@ -14,7 +14,6 @@ mod engine;
 mod entry;
 mod expect;
 mod fill;
-mod flags;
 mod ground;
 mod hands;
 mod ids;

@@ -2,9 +2,7 @@
 //!
 //! Owns the form of the CLI's errors. Asking for the version or the help ends the same way, with code 0.
 
-use super::similar;
-use super::table::{self, Flag};
-use crate::cli::version::Version;
+use super::table::Flag;
 
 /// The end before the beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,24 +41,8 @@ impl Refusal {
         }
     }
 
-    /// The same, after lines that were said before.
-    pub(super) fn after(mut self, said: &[String]) -> Self {
-        let said: String = said.iter().map(|line| format!("{line}\n")).collect();
-        self.stderr.insert_str(0, &said);
-        self
-    }
-
-    pub(super) fn unknown_option(word: &str, version: Version) -> Self {
-        let shown = table::known(version).filter(|flag| flag.is_shown());
-        // The spelling that stands last is the one that is proposed.
-        let candidates = shown.map(Flag::name).chain(["--help"]);
-        let near = similar::nearest(word, candidates);
-        let hint = match near.as_slice() {
-            [] => String::new(),
-            [one] => format!("\n(Did you mean {one}?)"),
-            several => format!("\n(Did you mean one of {}?)", several.join(", ")),
-        };
-        Self::saying(format!("error: unknown option '{word}'{hint}"))
+    pub(super) fn unknown_option(word: &str) -> Self {
+        Self::saying(format!("error: unknown option '{word}'"))
     }
 
     pub(super) fn missing_value(flag: &Flag) -> Self {

@@ -15,8 +15,6 @@ pub(super) struct Scanned {
     given: Vec<(&'static Flag, Option<String>)>,
     /// What belongs to no flag.
     pub(super) operands: Vec<String>,
-    /// What is said about values that are let pass, a line each.
-    pub(super) warnings: Vec<String>,
 }
 
 impl Scanned {
@@ -48,11 +46,6 @@ impl Scanned {
     pub(super) fn text(&self, name: &str) -> Option<String> {
         self.last(name).map(str::to_owned)
     }
-
-    /// Everything that was given, by the name of its flag.
-    pub(super) fn given(&self) -> impl Iterator<Item = (&'static str, Option<&str>)> {
-        (self.given.iter()).map(|(flag, value)| (flag.name(), value.as_deref()))
-    }
 }
 
 /// Reads the arguments after the name of the program.
@@ -69,10 +62,8 @@ pub(super) fn scan(arguments: &[String], version: Version) -> Result<Scanned, Re
         unknown: Vec::new(),
         open: None,
     };
-    match scan.run(arguments) {
-        Ok(()) => Ok(scan.scanned),
-        Err(refusal) => Err(refusal.after(&scan.scanned.warnings)),
-    }
+    scan.run(arguments)?;
+    Ok(scan.scanned)
 }
 
 struct Scan {
@@ -166,9 +157,6 @@ impl Scan {
         }
         if let Some(value) = &value {
             value::check(flag, value)?;
-            if flag.name() == "--effort" {
-                self.scanned.warnings.extend(value::effort(value).err());
-            }
         }
         self.scanned.given.push((flag, value));
         Ok(())
@@ -187,7 +175,7 @@ impl Scan {
             .any(|word| word == "-p" || word == "--print");
         if let Some(command) = self.scanned.operands.first()
             && !printing
-            && table::COMMANDS.contains(&command.as_str())
+            && table::COMMANDS.split(' ').any(|known| known == command)
         {
             return Err(Refusal::saying(format!(
                 "the scripted CLI has no `{command}` command; it plays the main command only: see `claude --help`"
@@ -201,7 +189,7 @@ impl Scan {
             return Err(help::help(self.version, printing));
         }
         match self.unknown.first() {
-            Some(word) => Err(Refusal::unknown_option(word, self.version)),
+            Some(word) => Err(Refusal::unknown_option(word)),
             None => Ok(()),
         }
     }

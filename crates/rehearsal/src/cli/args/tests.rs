@@ -169,93 +169,58 @@ fn every_measured_session_is_printed_as_the_real_cli_printed_it() {
     }
 }
 
-fn parse(arguments: &[&str]) -> Options {
-    let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
+fn parse(line: &str) -> Options {
+    let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
     Options::parse(&arguments, Version::NEWEST).unwrap()
 }
 
 #[test]
 fn a_line_of_the_python_sdk_is_understood() {
-    let options = parse(&[
-        "--output-format",
-        "stream-json",
-        "--verbose",
-        "--system-prompt",
-        "",
-        "--allowedTools",
-        "Read,Bash(git *)",
-        "--max-turns",
-        "3",
-        "--model",
-        "haiku",
-        "--permission-prompt-tool",
-        "stdio",
-        "--resume=--odd--",
-        "--fork-session",
-        "--setting-sources=user,project",
-        "--add-dir",
-        "/a",
-        "--add-dir",
-        "/b",
-        "--mcp-config",
-        "{\"mcpServers\":{}}",
-        "--include-partial-messages",
-        "--input-format",
-        "stream-json",
-    ]);
+    let options = parse(
+        "--output-format stream-json --verbose --system-prompt  --allowedTools Read,Bash(git:*) --max-turns 3 --model haiku \
+         --permission-prompt-tool stdio --resume=--odd-- --fork-session --setting-sources=user,project --add-dir /a \
+         --add-dir /b --mcp-config {\"mcpServers\":{}} --include-partial-messages --input-format stream-json",
+    );
+    let flags = &options.flags;
     assert_eq!(options.input_format, InputFormat::StreamJson);
     assert_eq!(options.output_format, OutputFormat::StreamJson);
-    assert_eq!(options.system_prompt.as_deref(), Some(""));
-    assert_eq!(options.allowed_tools, ["Read", "Bash(git *)"]);
-    assert_eq!(options.max_turns, Some(3.0));
-    assert_eq!(options.model.as_deref(), Some("claude-haiku-5-5"));
-    assert_eq!(options.permission_prompt_tool.as_deref(), Some("stdio"));
-    assert_eq!(
-        options.resume,
-        Some(Resume::Named(Some("--odd--".to_owned())))
-    );
-    assert_eq!(
-        options.setting_sources,
-        Some(vec!["user".to_owned(), "project".to_owned()])
-    );
-    assert_eq!(options.add_dirs, ["/a", "/b"]);
-    assert_eq!(options.mcp_config, ["{\"mcpServers\":{}}"]);
-    assert!(options.verbose && options.partial && options.fork_session && !options.print);
+    assert_eq!(options.value("--system-prompt"), Some(""));
+    assert_eq!(flags.allowed, ["Read", "Bash(git:*)"]);
+    assert_eq!(flags.max_turns, Some(3.0));
+    assert_eq!(flags.model.as_deref(), Some("claude-haiku-5-5"));
+    assert_eq!(flags.resume.as_deref(), Some("--odd--"));
+    assert_eq!(flags.setting_sources.as_deref(), Some("user,project"));
+    assert_eq!(flags.add_dirs, ["/a", "/b"]);
+    assert_eq!(flags.mcp_config, ["{\"mcpServers\":{}}"]);
+    assert!(flags.partial && flags.fork && flags.asks_host && options.verbose && !options.print);
     assert_eq!(options.prompt, None);
 }
 
 #[test]
 fn a_line_of_the_typescript_sdk_is_understood() {
-    let options = parse(&[
-        "--output-format=stream-json",
-        "--input-format=stream-json",
-        "--verbose",
-        "--thinking=adaptive",
-        "--effort=xhigh",
-        "--max-budget-usd=0.5",
-        "--tools=",
-        "--disallowedTools=Bash",
-        "--permission-mode=bypassPermissions",
-        "--allow-dangerously-skip-permissions",
-        "--session-id=11111111-1111-4111-8111-111111111111",
-        "--no-session-persistence",
-        "--fallback-model=sonnet,claude-x",
-        "--workload=batch",
-        "--await-initialize",
-    ]);
-    assert_eq!(options.thinking.as_deref(), Some("adaptive"));
-    assert_eq!(options.effort.as_deref(), Some("xhigh"));
-    assert_eq!(options.max_budget_usd, Some(0.5));
-    assert_eq!(options.tools, Some(Vec::new()));
-    assert_eq!(options.disallowed_tools, ["Bash"]);
-    assert_eq!(
-        options.permission_mode.as_deref(),
-        Some("bypassPermissions")
+    let options = parse(
+        "--output-format=stream-json --input-format=stream-json --verbose --thinking=adaptive --effort=xhigh \
+         --max-budget-usd=0.5 --tools= --disallowedTools=Bash --permission-mode=bypassPermissions \
+         --session-id=11111111-1111-4111-8111-111111111111 --no-session-persistence --workload=batch --await-initialize",
     );
-    assert!(options.bypass_allowed && options.no_session_persistence && options.await_initialize);
-    assert_eq!(options.fallback_models, ["claude-sonnet-5-5", "claude-x"]);
-    // What has no field of its own is kept by its name.
+    let flags = &options.flags;
+    assert_eq!(options.value("--effort"), Some("xhigh"));
+    assert_eq!(flags.max_budget, Some(0.5));
+    assert_eq!(flags.tools, Some(Vec::new()));
+    assert_eq!(flags.disallowed, ["Bash"]);
+    assert_eq!(flags.mode.as_deref(), Some("bypassPermissions"));
+    assert!(flags.bypass_allowed && flags.keeps_nothing && flags.awaits_initialize);
     assert_eq!(options.value("--workload"), Some("batch"));
+}
+
+#[test]
+fn short_flags_in_one_word_count_too() {
+    assert!(parse("-pc").flags.resume_latest);
+    assert_eq!(parse("-r a").flags.resume.as_deref(), Some("a"));
+    assert_eq!(
+        parse("--permission-mode manual").flags.mode.as_deref(),
+        Some("default")
+    );
 }
 
 #[test]
@@ -274,31 +239,9 @@ fn an_older_version_does_not_know_a_newer_flag() {
 
 #[test]
 fn whatever_stands_on_the_line_nothing_panics() {
-    let words = [
-        "-p",
-        "--",
-        "-",
-        "--=",
-        "--x=",
-        "-é",
-        "--é=é",
-        "--model",
-        "--tools",
-        "-d",
-        "-pp",
-        "=",
-        "",
-        "-pé",
-        "--resume",
-        "--max-turns=",
-        "--mcp-config",
-        "hi",
-        "--json-schema",
-        "{",
-        "-vx",
-        "--effort",
-        "\u{0}",
-    ];
+    let words = "-p -- - --= --x= -é --é=é --model --tools -d -pp = -pé --resume --max-turns= --mcp-config hi --json-schema { -vx \
+                 --effort \u{0} -c";
+    let words: Vec<&str> = words.split(' ').collect();
     // Every line of three words.
     for (a, b, c) in (0..words.len().pow(3)).map(|n| (n / 529, n / 23 % 23, n % 23)) {
         let line = [words[a], words[b], words[c]].map(str::to_owned);

@@ -42,10 +42,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::args::Flags;
 use super::args::{self, Refusal};
 use super::cast::Cast;
 use super::disk::{Agents, Commands, Scribe, Settings};
-use super::flags::Flags;
 use super::ids::Ids;
 use super::scenario::{Habit, ReplyRule, Scenario, When};
 use super::version::Version;

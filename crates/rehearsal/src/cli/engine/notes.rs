@@ -12,11 +12,11 @@ use super::report::Report;
 use super::talk::{MAIN, Message};
 use super::turn::UserMessage;
 use super::{Launch, Output};
+use crate::cli::args::Flags;
 use crate::cli::disk::{
     AgentNote, Aside, Cost, Denial, Head, Moment, Origin, Prompt, Reported, Said, Scribe, Who,
     Written,
 };
-use crate::cli::flags::Flags;
 use crate::cli::version::Version;
 
 /// A block that is written down when its message is complete.

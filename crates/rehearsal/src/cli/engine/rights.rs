@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::deed::{Deed, Kind};
 use super::report::Ending;
 use super::{Engine, Launch, Output};
-use crate::cli::flags::Flags;
+use crate::cli::args::Flags;
 use crate::cli::permissions::{
     Decision, Disk, Mcp, ModeError, Permit, Prompts, Refusal, Setup, UNCHECKED_LIMIT, Wish,
 };

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use super::Engine;
 use super::ledger::Spent;
 use super::notes::Noted;
-use crate::cli::args;
 use crate::cli::scenario::{Counts, Habit};
 
 /// The key of the main conversation.
@@ -226,10 +225,7 @@ impl Engine {
         }
         self.end_limited(
             "error_max_turns",
-            format!(
-                "Reached maximum number of turns ({})",
-                args::show_number(most)
-            ),
+            format!("Reached maximum number of turns ({})", most),
         );
         false
     }
@@ -245,7 +241,7 @@ impl Engine {
         self.talk(MAIN).spent = Spent::default();
         self.end_limited(
             "error_max_budget_usd",
-            format!("Reached maximum budget (${})", args::show_number(most)),
+            format!("Reached maximum budget (${})", most),
         );
         false
     }
