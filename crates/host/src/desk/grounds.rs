@@ -66,6 +66,8 @@ pub struct Grounds {
     /// Where files lie that people handed to this session, and to those it came from. Counts as inside; the CLI is not told,
     /// since it asks about every call anyway.
     pub(super) uploads: Vec<PathBuf>,
+    /// Where the folders that count as inside led when the agent began.
+    led_to: Vec<(PathBuf, Option<PathBuf>)>,
 }
 
 /// What the data folder holds beside the worktrees, or will.
@@ -119,7 +121,9 @@ impl Grounds {
             add_dirs,
             own,
             uploads: Vec::new(),
+            led_to: Vec::new(),
         };
+        grounds.note_where_they_lead();
         let added = grounds.add_dirs.iter().map(PathBuf::as_path);
         grounds.must_be_open(std::iter::once(cwd).chain(added))?;
         // A setting of the folder opens nothing that is ours, either.
@@ -127,6 +131,37 @@ impl Grounds {
             grounds.plans = None;
         }
         Ok(grounds)
+    }
+
+    /// Notes where folders lead that were added since.
+    pub(super) fn note_where_they_lead(&mut self) {
+        let folders = std::iter::once(&self.sources.cwd).chain(&self.add_dirs);
+        let is_new = |folder: &&PathBuf| self.led_to.iter().all(|(known, _)| known != *folder);
+        let new = folders.filter(is_new);
+        let new: Vec<_> = new
+            .map(|folder| (folder.clone(), RealDisk.real(folder)))
+            .collect();
+        self.led_to.extend(new);
+    }
+
+    /// What `before` noted of the same folders holds on.
+    pub(super) fn led_as(&mut self, before: &Self) {
+        for (folder, real) in &mut self.led_to {
+            let known = before.led_to.iter().find(|(known, _)| known == folder);
+            if let Some((_, then)) = known {
+                real.clone_from(then);
+            }
+        }
+    }
+
+    /// A folder that leads to another one by now, as when a link was put in its place.
+    pub(super) fn leads_elsewhere(&self) -> Option<&Path> {
+        let elsewhere =
+            |(folder, real): &&(PathBuf, Option<PathBuf>)| RealDisk.real(folder) != *real;
+        self.led_to
+            .iter()
+            .find(elsewhere)
+            .map(|(folder, _)| folder.as_path())
     }
 
     /// Files that people hand to this session lie in these folders.

@@ -37,6 +37,8 @@ pub struct Desk {
     policy: Policy,
     /// Why nothing is allowed by rule, if it is so.
     closed: Option<String>,
+    /// A folder of the session that leads to another one by now.
+    elsewhere: Option<PathBuf>,
     add_dirs: Vec<PathBuf>,
     mode: Mode,
     hands_off: Option<TimeBox>,
@@ -91,6 +93,7 @@ impl Desk {
             kept,
             policy: Policy::default(),
             closed: None,
+            elsewhere: None,
             add_dirs: Vec::new(),
             mode: Mode::Ask,
             hands_off: None,
@@ -140,6 +143,7 @@ impl Desk {
             self.hands_off = before.hands_off;
             self.begun = before.begun;
         }
+        self.grounds.led_as(&before.grounds);
     }
 
     /// The next agent is about to be started: what was granted to this one is over.
@@ -302,13 +306,18 @@ impl Desk {
             }
         }
         if self.grounds.add_dirs.len() > before {
+            self.grounds.note_where_they_lead();
             self.put_together();
         }
     }
 
-    /// Reads the files again if one has changed. True if so; a ruling does this by itself.
+    /// Reads the files again if one has changed, and looks whether the session's folders are what they were. True if anything
+    /// is new; a ruling does this by itself.
     pub fn refresh(&mut self, now: u64) -> bool {
-        let changed = self.files.refresh(&self.grounds.sources, timestamp(now));
+        let elsewhere = self.grounds.leads_elsewhere().map(PathBuf::from);
+        let mut changed = elsewhere != self.elsewhere;
+        self.elsewhere = elsewhere;
+        changed |= self.files.refresh(&self.grounds.sources, timestamp(now));
         if changed {
             self.put_together();
         }
@@ -382,12 +391,19 @@ impl Desk {
             }
         }
         self.policy.rules = rules;
-        self.closed = (!unreadable.is_empty()).then(|| {
-            format!(
-                "Rules that may forbid something cannot be read, so everything is asked: {}",
-                unreadable.join("; ")
-            )
-        });
+        self.closed = match &self.elsewhere {
+            Some(folder) => Some(format!(
+                "{} leads to another folder than when the agent began, so everything is asked: stop the agent, and resume it \
+                 if that folder is meant.",
+                folder.display()
+            )),
+            None => (!unreadable.is_empty()).then(|| {
+                format!(
+                    "Rules that may forbid something cannot be read, so everything is asked: {}",
+                    unreadable.join("; ")
+                )
+            }),
+        };
         let of_files = self.files.loaded.add_dirs.iter();
         let of_person = self.grounds.add_dirs.iter().chain(&self.grounds.uploads);
         self.add_dirs = of_files.chain(of_person).cloned().collect();

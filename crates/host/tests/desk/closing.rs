@@ -4,7 +4,7 @@ use countersign_host::control::Mode;
 use countersign_host::desk::{Because, Ruling};
 use countersign_policy::Effect;
 
-use crate::ground::{Ground, MINUTE, NOW, bash, kept, word};
+use crate::ground::{Ground, MINUTE, NOW, bash, kept, read, word};
 
 const RULES: &str = "home/.config/countersign/countersign.toml";
 
@@ -56,6 +56,37 @@ fn a_file_that_cannot_be_read_makes_everything_asked() {
     ground.write("home/.claude/settings.json", "{}");
     assert_eq!(word(&desk.rule_on(&bash("make"), None, NOW)), "allow");
     assert_eq!(desk.closed(), None);
+}
+
+#[test]
+fn a_folder_that_leads_elsewhere_by_now_makes_everything_asked() {
+    let mut ground = Ground::new();
+    ground.write("private/diary", "dear diary");
+    ground.write("added/note", "x");
+    ground.setup.add_dirs = vec![ground.path("added")];
+    ground.write("work/diary", "mine");
+    for (replaced, file) in [("work", "work/diary"), ("added", "added/note")] {
+        let mut desk = ground.desk(Mode::Ask);
+        let look = read(&ground.path(file));
+        assert_eq!(word(&desk.rule_on(&look, None, NOW)), "allow");
+        std::fs::rename(ground.path(replaced), ground.path("away")).unwrap();
+        std::os::unix::fs::symlink(ground.path("private"), ground.path(replaced)).unwrap();
+        let Ruling::Ask { because, .. } = desk.rule_on(&look, None, NOW) else {
+            panic!("what lies behind the link is not inside");
+        };
+        assert!(
+            because.text.contains("leads to another folder"),
+            "{}",
+            because.text
+        );
+        // The same agent, seen by a desk that was opened since.
+        let mut next = ground.desk(Mode::Ask);
+        next.go_on_from(&desk);
+        assert_eq!(word(&next.rule_on(&look, None, NOW)), "ask");
+        std::fs::remove_file(ground.path(replaced)).unwrap();
+        std::fs::rename(ground.path("away"), ground.path(replaced)).unwrap();
+        assert_eq!(word(&desk.rule_on(&look, None, NOW)), "allow");
+    }
 }
 
 #[test]
