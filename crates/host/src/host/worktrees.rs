@@ -1,9 +1,10 @@
 //! Worktrees of sessions: looked at, removed with their session, and made again when it comes back.
 //!
 //! Owns who may remove one, and when. Invariants: only the worktree of a session in the trash is removed, and only when no
-//! other session works in it and no agent runs; what counts as work is the worktree's own business, and is asked at the moment
+//! other session works in it or in a folder below it, and no agent runs; what counts as work is the worktree's own business, and is asked at the moment
 //! of removal.
 
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -120,12 +121,25 @@ impl Host {
         let row = self.row(id).await?;
         let worktree = worktree_of(&row)?;
         let mut others = self.inner.store.read(sessions::all).await?;
-        let is_same = |other: &SessionRow| {
-            worktree_of(other).is_ok_and(|theirs| theirs.path == worktree.path)
-        };
-        others.retain(|other| other.id != id && is_same(other));
-        Ok((row, others))
+        others.retain(|other| other.id != id);
+        let others = super::around::beside(move || {
+            others.retain(|other| works_in(other, &worktree));
+            Ok(others)
+        });
+        Ok((row, others.await?))
     }
+}
+
+/// Whether a session has this worktree, or a folder below it, whosever it is.
+fn works_in(row: &SessionRow, worktree: &Worktree) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let whole = real(&worktree.path);
+    let is_below =
+        |folder: &Path| folder.starts_with(&worktree.path) || real(folder).starts_with(&whole);
+    let added = row.setup.add_dirs.iter().map(|dir| row.cwd.join(dir));
+    worktree_of(row).is_ok_and(|theirs| theirs.path == worktree.path)
+        || is_below(&row.cwd)
+        || added.into_iter().any(|folder| is_below(&folder))
 }
 
 fn shared_with(others: &[SessionRow]) -> Option<String> {

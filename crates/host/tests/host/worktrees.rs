@@ -380,3 +380,50 @@ async fn a_session_tells_the_repository_that_its_folder_lies_in() {
     repository(&stage);
     assert_eq!(stage.view(outside).await.repository, Some(stage.project()));
 }
+
+/// A session that has ended, and whose worktree is clean and merged.
+async fn merged(stage: &Stage) -> (SessionId, std::path::PathBuf) {
+    let (id, cwd) = committed(stage).await;
+    let branch = stage.view(id).await.branch.unwrap();
+    git(&stage.project(), stage.root(), &["merge", "-q", &branch]);
+    (id, cwd)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worktree_stays_while_a_session_of_another_kind_works_below_it() {
+    let stage = Stage::new(WRITES).await;
+    let (id, cwd) = merged(&stage).await;
+    stage.execute(Command::Trash { session: id }).await;
+    // One in a folder of it, by a link, and one to which it was added.
+    let link = stage.root().join("link");
+    std::os::unix::fs::symlink(&cwd, &link).unwrap();
+    let below = stage.start_in("below", link).await;
+    let open = stage.open_approvals(below, 1).await;
+    let why = stage.host().worktree(id).await.unwrap().kept_because;
+    assert!(why.unwrap().contains("works in it, too"));
+    let refused = remove(&stage, id).await.unwrap_err();
+    assert!(
+        refused.to_string().contains("works in it, too"),
+        "{refused}"
+    );
+    stage.decide(&open[0], Decide::deny("No.")).await;
+    stage.until(below, "idle").await;
+    stage.execute(Command::Trash { session: below }).await;
+    // The folders of worktrees are open to a session that works in one of them.
+    let other = stage
+        .view(worked(&stage, NewWorktree::default()).await)
+        .await;
+    let mut new = new(&stage, NewWorktree::default());
+    (new.cwd, new.worktree) = (other.cwd, None);
+    new.setup.add_dirs = vec![cwd.clone()];
+    let added = new.id;
+    stage.execute(Command::Start(Box::new(new))).await;
+    let open = stage.open_approvals(added, 1).await;
+    assert!(remove(&stage, id).await.is_err());
+    assert!(cwd.exists());
+    stage.decide(&open[0], Decide::deny("No.")).await;
+    stage.until(added, "idle").await;
+    stage.execute(Command::Trash { session: added }).await;
+    remove(&stage, id).await.unwrap();
+    assert!(!cwd.exists());
+}
