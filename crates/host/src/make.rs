@@ -154,7 +154,7 @@ async fn give_worktree(inner: &Arc<Inner>, row: &mut SessionRow, old: &SessionRo
         env: &row.setup.env,
         now: now(),
     };
-    let created = inner.worktrees.create(order).await;
+    let created = inner.worktrees.create_beside(order, &theirs).await;
     let mut worktree = created
         .map_err(|error| ControlError::not_now(error.to_string()))?
         .worktree;

@@ -152,6 +152,7 @@ impl Actor {
     }
 
     async fn try_begin(&mut self, generation: u32, begin: Begin) -> Result<()> {
+        self.check_worktree()?;
         let conversation = self.conversation(begin).await?;
         // The state that is stored with the start knows all that was read so far.
         self.store(now()).await;
@@ -185,6 +186,14 @@ impl Actor {
         });
         self.beginning = Some(starting.abort_handle());
         Ok(())
+    }
+
+    /// Checks that a session with a worktree would work there: what lies at its place counts as inside.
+    fn check_worktree(&self) -> Result<()> {
+        match crate::make::worktree_of(&self.row) {
+            Ok(worktree) => Ok(self.inner.worktrees.check_place(&worktree)?),
+            Err(_) => Ok(()),
+        }
     }
 
     /// Which conversation an agent is for. A new one gets its id here, before anything is started.

@@ -108,6 +108,9 @@ pub struct Trashed {
     pub reason: Reason,
     /// When: microseconds of Unix time.
     pub at: u64,
+    /// What was here is there again by another way: this is a copy that speaks for nothing any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub used: bool,
 }
 
 impl Trashed {

@@ -24,8 +24,11 @@ pub use error::TrashError;
 /// The thing itself, in its folder.
 const IT: &str = "it";
 
-/// Where a thing from another disk grows until it is whole.
-const PART: &str = "it.part";
+/// What belongs to the thing and lay elsewhere.
+const RECORD: &str = "record";
+
+/// What the name of a thing from another disk ends in until it is whole.
+const PART: &str = ".part";
 
 /// What an entry is renamed to before it is deleted, so that a half-deleted one is never offered again.
 const GOING: &str = ".going";
@@ -86,11 +89,12 @@ impl Trash {
             origin: path.clone(),
             reason: why.into(),
             at,
+            used: false,
         };
         let moved = entry
             .write(&place)
             .map_err(TrashError::io(&place))
-            .and_then(|()| bring(&path, &place, &id));
+            .and_then(|()| bring(&path, &place, IT, &id));
         match moved {
             Ok(()) => {
                 sync(&place);
@@ -110,6 +114,58 @@ impl Trash {
     /// The place of a thing while it is here.
     pub fn place_of(&self, id: &TrashId) -> PathBuf {
         self.folder.join(id.as_str()).join(IT)
+    }
+
+    /// Moves what belongs to a thing that is here, as git's record of a worktree does, beside it. A link goes as a link.
+    ///
+    /// # Errors
+    /// When it cannot go. Then it is still where it was, unless [`TrashError::LeftBehind`] says otherwise.
+    pub fn put_record(&self, id: &TrashId, path: &Path) -> Result<(), TrashError> {
+        let path = self.may_go(path)?;
+        self.entry(id)?;
+        let place = self.folder.join(id.as_str());
+        let mut name = RECORD.to_owned();
+        let mut number = 1;
+        // One that was stopped while it came from another disk may be there, whole.
+        while fs::symlink_metadata(place.join(&name)).is_ok() {
+            number += 1;
+            name = format!("{RECORD}-{number}");
+        }
+        bring(&path, &place, &name, id)?;
+        sync(&place);
+        Ok(())
+    }
+
+    /// The place of what belongs to a thing, if it is here.
+    pub fn record_of(&self, id: &TrashId) -> Option<PathBuf> {
+        let record = self.folder.join(id.as_str()).join(RECORD);
+        let is_folder = fs::symlink_metadata(&record).is_ok_and(|found| found.is_dir());
+        is_folder.then_some(record)
+    }
+
+    /// Brings what belongs to a thing back to this place.
+    ///
+    /// # Errors
+    /// When it is not here, or something is at that place. Then it is still here.
+    pub fn restore_record(&self, id: &TrashId, to: &Path) -> Result<(), TrashError> {
+        let record = self.record_of(id);
+        let record = record.ok_or_else(|| TrashError::NoEntry(id.clone()))?;
+        match move_out(&record, to, id) {
+            // It is whole at its place.
+            Err(TrashError::LeftBehind { .. }) => Ok(()),
+            done => done,
+        }
+    }
+
+    /// Notes that what lies here is there again by another way.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub fn mark_used(&self, id: &TrashId) -> Result<(), TrashError> {
+        let place = self.folder.join(id.as_str());
+        let mut entry = self.entry(id)?;
+        entry.used = true;
+        entry.write(&place).map_err(TrashError::io(&place))
     }
 
     /// Brings a thing back to where it was.
@@ -132,24 +188,19 @@ impl Trash {
             fs::create_dir_all(parent).map_err(TrashError::io(parent))?;
         }
         let it = place.join(IT);
-        match carry::rename_new(&it, to) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(TrashError::Occupied(to.to_owned()));
+        match move_out(&it, to, id) {
+            Err(error @ TrashError::LeftBehind { .. }) => {
+                // It is whole at its place; what is left here is offered, and does no harm.
+                tracing::warn!(%error, "a thing was restored and is in the trash, too");
+                return Ok(to.to_owned());
             }
-            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                match carry_back(&it, to, id) {
-                    Err(error @ TrashError::LeftBehind { .. }) => {
-                        // It is whole at its place; what is left here is offered, and does no harm.
-                        tracing::warn!(%error, "a thing was restored and is in the trash, too");
-                        return Ok(to.to_owned());
-                    }
-                    done => done?,
-                }
-            }
-            Err(error) => return Err(TrashError::io(to)(error)),
+            done => done?,
         }
         to.parent().inspect(|parent| sync(parent));
+        if self.record_of(id).is_some() {
+            // The entry says what it belongs to.
+            return Ok(to.to_owned());
+        }
         let _ = fs::remove_file(place.join(entry::FILE));
         let _ = fs::remove_dir(&place);
         Ok(to.to_owned())
@@ -201,13 +252,15 @@ impl Trash {
         Ok(gone)
     }
 
-    /// The thing that came from this path last, if it is here.
+    /// The thing that came from this path last, if it is here and was not made again.
     ///
     /// # Errors
     /// When the trash cannot be read.
     pub fn last_from(&self, origin: &Path) -> Result<Option<Trashed>, TrashError> {
         let entries = self.list()?.entries;
-        Ok(entries.into_iter().rfind(|entry| entry.origin == origin))
+        Ok(entries
+            .into_iter()
+            .rfind(|entry| entry.origin == origin && !entry.used))
     }
 
     fn entry(&self, id: &TrashId) -> Result<Trashed, TrashError> {
@@ -293,12 +346,24 @@ impl Trash {
 }
 
 /// Into the folder of the trash, by a new name where the disk is the same, else by a copy.
-fn bring(path: &Path, place: &Path, id: &TrashId) -> Result<(), TrashError> {
-    match carry::rename_new(path, &place.join(IT)) {
+fn bring(path: &Path, place: &Path, name: &str, id: &TrashId) -> Result<(), TrashError> {
+    let to = place.join(name);
+    match carry::rename_new(path, &to) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {}
         moved => return moved.map_err(TrashError::io(path)),
     }
-    copy_then_remove(path, &place.join(PART), &place.join(IT), id)
+    copy_then_remove(path, &place.join(format!("{name}{PART}")), &to, id)
+}
+
+/// Out of the trash, likewise.
+fn move_out(from: &Path, to: &Path, id: &TrashId) -> Result<(), TrashError> {
+    match carry::rename_new(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            Err(TrashError::Occupied(to.to_owned()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => carry_back(from, to, id),
+        moved => moved.map_err(TrashError::io(to)),
+    }
 }
 
 /// Out of the trash to another disk.

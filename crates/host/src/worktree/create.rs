@@ -2,13 +2,14 @@
 //!
 //! Owns the order: look at the repository, take a name that is free, make the branch, check the files out, run the setup
 //! script. Invariants: a name is taken by making it, so two at once never get the same; what fails leaves nothing behind
-//! but what a setup script has made.
+//! but what a setup script has made, and what lies in the trash; git removes no file.
 
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use super::git::{Output, failed};
+use super::look::common_of;
 use super::repository::{Base, Repository};
 use super::setup::{self, SetupFailed};
 use super::{Created, Order, Worktree, WorktreeError, Worktrees, slug};
@@ -22,6 +23,38 @@ impl Worktrees {
     pub async fn create(&self, order: Order<'_>) -> Result<Created, WorktreeError> {
         self.git.version().await?;
         let repository = Repository::find(&self.git, order.cwd).await?;
+        self.create_in(order, repository).await
+    }
+
+    /// As [`create`](Self::create), for a session that goes on from one that has a worktree: from the last commit of that one,
+    /// and of no other repository.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), and when what lies at the place of the other worktree is not that worktree.
+    pub async fn create_beside(
+        &self,
+        order: Order<'_>,
+        theirs: &Worktree,
+    ) -> Result<Created, WorktreeError> {
+        self.git.version().await?;
+        self.look(theirs).await?;
+        self.check_place(theirs)?;
+        let repository = Repository::find(&self.git, order.cwd).await?;
+        let is_same = repository.common.canonicalize().ok() == Some(common_of(theirs)?);
+        if !is_same || repository.top != theirs.path {
+            return Err(WorktreeError::Forgotten {
+                path: theirs.path.clone(),
+                branch: theirs.branch.clone(),
+            });
+        }
+        self.create_in(order, repository).await
+    }
+
+    async fn create_in(
+        &self,
+        order: Order<'_>,
+        repository: Repository,
+    ) -> Result<Created, WorktreeError> {
         let folder = self.own_folder(&repository)?;
         let base = repository.base(&self.git, order.new.base.as_deref());
         let base = base.await?;
@@ -125,14 +158,7 @@ impl Worktrees {
         if !made.ok {
             return self.why_not_made(worktree, &made).await;
         }
-        let added = self
-            .git
-            .on(&worktree.git_dir)
-            .args(["worktree", "add", "--quiet"])
-            .args([worktree.path.as_os_str(), worktree.branch.as_ref()])
-            .patience(self.checkout_limit)
-            .run()
-            .await;
+        let added = self.check_out(worktree).await;
         match added {
             Ok(output) if output.ok => Ok(true),
             Ok(output) if is_used_elsewhere(&output) => {
@@ -140,11 +166,11 @@ impl Worktrees {
                 Ok(false)
             }
             Ok(output) => {
-                self.discard(worktree, now).await;
+                self.take_back(worktree, now).await;
                 Err(failed("worktree add".to_owned(), &output))
             }
             Err(error) => {
-                self.discard(worktree, now).await;
+                self.take_back(worktree, now).await;
                 Err(error)
             }
         }
@@ -181,37 +207,34 @@ impl Worktrees {
         }
     }
 
-    /// Takes back a worktree that holds nothing but what was checked out. Git looks once more before it removes it.
+    /// Makes the folder of a worktree, and writes its files. A failure leaves what was written: git itself would remove it,
+    /// and follow a link that lies at its place by then.
+    pub(super) async fn check_out(&self, worktree: &Worktree) -> Result<Output, WorktreeError> {
+        let added = self
+            .git
+            .on(&worktree.git_dir)
+            .args(["worktree", "add", "--quiet", "--no-checkout"])
+            .args([worktree.path.as_os_str(), worktree.branch.as_ref()])
+            .run()
+            .await?;
+        if !added.ok {
+            return Ok(added);
+        }
+        let looked = self.look(worktree).await?;
+        self.on_files(&looked, &worktree.path)
+            .may_fetch()
+            .args(["reset", "--hard", "--quiet", "--no-recurse-submodules"])
+            .patience(self.checkout_limit)
+            .run()
+            .await
+    }
+
+    /// Takes back a worktree that could not be made.
     async fn take_back(&self, worktree: &Worktree, now: u64) {
-        if self.remove_record(worktree).await {
-            self.drop_fresh_branch(worktree).await;
-        } else {
-            self.discard(worktree, now).await;
+        match self.discard(worktree, now).await {
+            Ok(()) => self.drop_fresh_branch(worktree).await,
+            Err(error) => tracing::warn!(%error, "a worktree that could not be made stays"),
         }
-    }
-
-    /// Takes back a worktree that could not be made. Whatever is in its folder goes to the trash.
-    async fn discard(&self, worktree: &Worktree, now: u64) {
-        let is_empty = std::fs::read_dir(&worktree.path).is_ok_and(|mut all| all.next().is_none());
-        let is_gone = std::fs::symlink_metadata(&worktree.path).is_err();
-        if !is_empty && !is_gone {
-            let moved = self.to_trash(worktree, "it could not be made", now).await;
-            if let Err(error) = moved {
-                tracing::warn!(%error, "a worktree that could not be made stays");
-                return;
-            }
-        }
-        let _ = std::fs::remove_dir(&worktree.path);
-        // Git may not have come as far as to know it.
-        self.remove_record(worktree).await;
-        self.drop_fresh_branch(worktree).await;
-    }
-
-    async fn remove_record(&self, worktree: &Worktree) -> bool {
-        let path = worktree.path.as_os_str();
-        let call = self.git.on(&worktree.git_dir);
-        let call = call.args(["worktree".as_ref(), "remove".as_ref(), path]);
-        call.run().await.is_ok_and(|removed| removed.ok)
     }
 
     async fn set_up(
@@ -241,10 +264,9 @@ impl Worktrees {
     /// Whether there is more in it than what was checked out.
     async fn has_anything(&self, worktree: &Worktree) -> Result<bool, WorktreeError> {
         let looked = self.look(worktree).await?;
-        let changes = super::status::of(self.git.within(&worktree.path), true).await?;
+        let changes = self.changes(&looked, &worktree.path).await?;
         let ignored = self
-            .git
-            .within(&worktree.path)
+            .on_files(&looked, &worktree.path)
             .args(["ls-files", "--others", "--ignored", "--exclude-standard"])
             .args(["--directory", "-z"])
             .most(1024)

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::git::{Call, Git};
+use super::git::Call;
 use super::look::Looked;
 use super::{Worktree, WorktreeError, Worktrees};
 
@@ -55,11 +55,13 @@ impl Worktrees {
         most: usize,
     ) -> Result<String, WorktreeError> {
         let looked = self.look(worktree).await?;
-        let index = Index::with_new_files(&self.git, worktree, &looked).await?;
-        let said = index.diff(worktree, &["--patch"]).most(most).good().await?;
+        let index = Index::with_new_files(self, worktree, &looked).await?;
+        let said = index.diff(worktree, &["--patch"]).await?;
+        let said = said.most(most).good().await?;
         let mut text = whole_lines(&said.stdout, said.cut);
         if said.cut {
-            let names = index.diff(worktree, &["--name-only", "-z"]).good().await?;
+            let names = index.diff(worktree, &["--name-only", "-z"]).await?;
+            let names = names.good().await?;
             let files = names.stdout.iter().filter(|byte| **byte == 0).count();
             let _ = writeln!(
                 text,
@@ -97,7 +99,8 @@ async fn copy(own: &Path, to: &Path) -> std::io::Result<()> {
 
 /// A copy of a worktree's index that also knows its new files. Removed when dropped.
 pub(super) struct Index<'a> {
-    git: &'a Git,
+    worktrees: &'a Worktrees,
+    looked: &'a Looked,
     file: PathBuf,
     /// What does not show, in sentences.
     pub(super) notes: Vec<String>,
@@ -105,13 +108,14 @@ pub(super) struct Index<'a> {
 
 impl<'a> Index<'a> {
     pub(super) async fn with_new_files(
-        git: &'a Git,
+        worktrees: &'a Worktrees,
         worktree: &Worktree,
-        looked: &Looked,
+        looked: &'a Looked,
     ) -> Result<Self, WorktreeError> {
         let name = format!("countersign-index-{}", uuid::Uuid::new_v4().simple());
         let mut index = Self {
-            git,
+            worktrees,
+            looked,
             file: looked.admin.join(name),
             notes: Vec::new(),
         };
@@ -121,8 +125,8 @@ impl<'a> Index<'a> {
                 .await
                 .map_err(WorktreeError::io(&own))?;
         }
-        let new = git
-            .within(&worktree.path)
+        let new = worktrees
+            .on_files(looked, &worktree.path)
             .args(["ls-files", "--others", "--exclude-standard", "-z"])
             .good()
             .await?;
@@ -147,16 +151,18 @@ impl<'a> Index<'a> {
     }
 
     /// A difference by this index.
-    pub(super) fn diff(&self, worktree: &Worktree, how: &[&str]) -> Call<'a> {
+    pub(super) async fn diff(
+        &self,
+        worktree: &Worktree,
+        how: &[&str],
+    ) -> Result<Call<'a>, WorktreeError> {
         let base = worktree.base.commit.as_str();
-        self.call(worktree)
-            .args(ALWAYS)
-            .args(how)
-            .args([base, "--"])
+        let call = self.call(worktree).without_filters().await?;
+        Ok(call.args(ALWAYS).args(how).args([base, "--"]))
     }
 
     fn call(&self, worktree: &Worktree) -> Call<'a> {
-        let call = self.git.within(&worktree.path);
+        let call = self.worktrees.on_files(self.looked, &worktree.path);
         call.env("GIT_INDEX_FILE", &self.file)
     }
 

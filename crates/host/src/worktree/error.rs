@@ -93,7 +93,7 @@ pub enum WorktreeError {
         branch: String,
     },
     /// The repository is not where it was.
-    #[error("the repository of {} is not at {} any more: move it back, or run `git worktree repair {}` in its new place", .path.display(), .repo.display(), .path.display())]
+    #[error("the repository of {} is not at {} any more: move it back, or put a link to its new place there and run `git worktree repair {}` in it", .path.display(), .repo.display(), .path.display())]
     RepositoryGone {
         /// The worktree.
         path: PathBuf,
@@ -101,7 +101,7 @@ pub enum WorktreeError {
         repo: PathBuf,
     },
     /// Git has forgotten the worktree.
-    #[error("git does not know {} any more, its files are still there: copy what you need, its commits are on {branch}", .path.display())]
+    #[error("what lies at {} is not the worktree that was made there, or git does not know it any more: copy what you need, or run `git worktree repair` on it in its own repository; its commits are on {branch}", .path.display())]
     Forgotten {
         /// The worktree.
         path: PathBuf,

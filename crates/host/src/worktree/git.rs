@@ -3,8 +3,10 @@
 //! Owns the environment git sees, its limits in time and output, and its end. Knows no command of it. What it sees: the
 //! environment it was given without any `GIT_…` variable, no terminal, no hooks, no monitor, no repacking beside. Hooks
 //! are off because a host runs unattended, and whatever a worktree needs belongs into its setup script; filters (as of
-//! large files) run, since the files would be wrong without them. Invariant: no call waits for ever, none outlives us.
+//! large files) run where files are written, since they would be wrong without them, and where a call only looks those
+//! that the repository itself defines do not. Invariant: no call waits for ever, none outlives us.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -40,9 +42,19 @@ const MOST_SAID: usize = 16 * 1024;
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Settings that hold for every call, whatever the repository says.
-const SETTINGS: [&str; 6] = [
+const SETTINGS: [&str; 13] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
+    // What shows that a file has changed is not for the repository to turn off.
+    "core.untrackedCache=false",
+    "core.ignoreStat=false",
+    "core.trustctime=true",
+    "core.checkStat=default",
+    // Who descends from whom is read from the commits themselves.
+    "core.commitGraph=false",
+    // Would run a program of the repository's choice.
+    "log.showSignature=false",
+    "protocol.ext.allow=never",
     "core.quotePath=false",
     "gc.auto=0",
     "maintenance.auto=false",
@@ -89,7 +101,7 @@ pub(super) struct Call<'a> {
     git: &'a Git,
     dir: PathBuf,
     args: Vec<OsString>,
-    env: Vec<(&'static str, OsString)>,
+    env: Vec<(String, OsString)>,
     stdin: Vec<u8>,
     most: usize,
     patience: Duration,
@@ -117,12 +129,6 @@ impl Git {
             most: MOST,
             patience: PATIENCE,
         }
-    }
-
-    /// A call in a worktree. If it is none any more, a repository that happens to be above it is not taken for it.
-    pub(super) fn within(&self, worktree: &Path) -> Call<'_> {
-        let above = worktree.parent().unwrap_or(worktree);
-        self.at(worktree).env("GIT_CEILING_DIRECTORIES", above)
     }
 
     /// A call on the repository with this inner folder.
@@ -175,9 +181,55 @@ impl Call<'_> {
         self
     }
 
-    pub(super) fn env(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
-        self.env.push((name, value.as_ref().to_owned()));
+    pub(super) fn env(mut self, name: impl Into<String>, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((name.into(), value.as_ref().to_owned()));
         self
+    }
+
+    /// It may fetch what a partial clone has left out.
+    pub(super) fn may_fetch(self) -> Self {
+        self.env("GIT_NO_LAZY_FETCH", "0")
+    }
+
+    /// Without the filters that the repository defines: an agent may have written them there. Those that the person has
+    /// for all repositories run, as for large files. A file that needs one of the others counts as changed.
+    pub(super) async fn without_filters(mut self) -> Result<Self, WorktreeError> {
+        let mut asked = self.git.at(&self.dir);
+        asked.env = self.env.clone();
+        let asked = asked.args([
+            "config",
+            "--show-scope",
+            "--name-only",
+            "-z",
+            "--get-regexp",
+        ]);
+        let said = asked.args(["^filter\\."]).run().await?;
+        let names = filters_of_repository(&said.stdout);
+        if names.is_empty() {
+            return Ok(self);
+        }
+        let settings = names.iter().flat_map(|name| {
+            let off = [
+                ("clean", ""),
+                ("smudge", ""),
+                ("process", ""),
+                ("required", "false"),
+            ];
+            off.map(|(what, value)| {
+                (
+                    [b"filter.", name.as_slice(), b".", what.as_bytes()].concat(),
+                    value,
+                )
+            })
+        });
+        let mut count = 0;
+        for (key, value) in settings {
+            let key = OsString::from_vec(key);
+            self = self.env(format!("GIT_CONFIG_KEY_{count}"), key);
+            self = self.env(format!("GIT_CONFIG_VALUE_{count}"), value);
+            count += 1;
+        }
+        Ok(self.env("GIT_CONFIG_COUNT", count.to_string()))
     }
 
     pub(super) fn stdin(mut self, bytes: Vec<u8>) -> Self {
@@ -259,6 +311,10 @@ impl Call<'_> {
             .env("LC_ALL", "C")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_OPTIONAL_LOCKS", "0")
+            // A commit is what it is, not what the repository puts in its place.
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_GRAFT_FILE", "/dev/null/none")
+            .env("GIT_NO_LAZY_FETCH", "1")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             // A filter is what a repository says, and an agent writes there: it may not speak for the person either.
             .env(Marker::NAME, Marker::of(0).value())
@@ -270,6 +326,20 @@ impl Call<'_> {
             _ => WorktreeError::io(&self.dir)(error),
         })
     }
+}
+
+/// The names of filters that a repository defines, from `scope NUL filter.NAME.what NUL …`.
+fn filters_of_repository(said: &[u8]) -> BTreeSet<Vec<u8>> {
+    let mut parts = said.split(|byte| *byte == 0);
+    let mut names = BTreeSet::new();
+    while let (Some(scope), Some(key)) = (parts.next(), parts.next()) {
+        let name = key.strip_prefix(b"filter.");
+        let name = name.and_then(|rest| Some(&rest[..memchr::memrchr(b'.', rest)?]));
+        if matches!(scope, b"local" | b"worktree") {
+            names.extend(name.map(<[u8]>::to_vec));
+        }
+    }
+    names
 }
 
 /// The words of a git that said no.
@@ -354,6 +424,13 @@ mod tests {
         ] {
             assert_eq!(version_in(said), version, "{said}");
         }
+    }
+
+    #[test]
+    fn filters_of_the_repository_are_told_from_those_of_the_person() {
+        let said = b"global\0filter.lfs.clean\0local\0filter.a.b=c.clean\0local\0filter.a.b=c.required\0worktree\0filter.w.process\0";
+        let names: Vec<_> = filters_of_repository(said).into_iter().collect();
+        assert_eq!(names, [b"a.b=c".to_vec(), b"w".to_vec()]);
     }
 
     #[test]

@@ -1,18 +1,29 @@
 //! Whether a worktree is what it was: its folder, git's record of it, its repository.
 //!
-//! Owns the one check before anything is asked of a worktree. Reads only. Invariant: a folder that is not this worktree any
-//! more is never taken for it.
+//! Owns the one check before anything is asked of a worktree. Reads only. Invariants: a folder that is not this worktree any
+//! more is never taken for it; what a file in it says of its repository counts only if that repository says the same, since
+//! an agent writes there.
 
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+
+use super::git::Call;
 use super::{Worktree, WorktreeError, Worktrees};
+
+/// So much of a file is read that holds one path.
+const LONGEST_LINE: u64 = 16 * 1024;
 
 /// A worktree that is there.
 #[derive(Debug, Clone)]
 pub(super) struct Looked {
     /// Git's own folder for it.
     pub(super) admin: PathBuf,
-    /// The repository's inner folder, where it is now.
+    /// The repository's inner folder.
     pub(super) common: PathBuf,
     /// The commit it is at; none on a branch without one.
     pub(super) head: Option<String>,
@@ -21,33 +32,48 @@ pub(super) struct Looked {
 }
 
 impl Worktrees {
-    pub(super) async fn look(&self, worktree: &Worktree) -> Result<Looked, WorktreeError> {
-        let path = &worktree.path;
-        if !std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
-            return Err(WorktreeError::FolderGone {
-                path: path.clone(),
-                branch: worktree.branch.clone(),
-            });
+    /// Checks by files alone, without a process, that what lies at the place of a worktree is this worktree.
+    ///
+    /// # Errors
+    /// When it is gone, another folder, or one of another repository.
+    pub fn check_place(&self, worktree: &Worktree) -> Result<(), WorktreeError> {
+        admin_of(worktree).map(drop)?;
+        // The folder in it that the session works in may be a link by now.
+        let real = |path: &Path| path.canonicalize().map_err(WorktreeError::io(path));
+        let (whole, cwd) = (real(&worktree.path)?, real(&worktree.cwd)?);
+        if cwd.starts_with(whole) {
+            Ok(())
+        } else {
+            Err(WorktreeError::LeadsOut(worktree.cwd.clone()))
         }
+    }
+
+    pub(super) async fn look(&self, worktree: &Worktree) -> Result<Looked, WorktreeError> {
+        let admin = admin_of(worktree)?;
+        self.look_at(worktree, admin).await
+    }
+
+    /// Looks at git's record of a worktree, whose folder may be elsewhere.
+    pub(super) async fn look_at(
+        &self,
+        worktree: &Worktree,
+        admin: PathBuf,
+    ) -> Result<Looked, WorktreeError> {
+        let common = common_of(worktree)?;
         let ask = async |what: &[&str]| {
-            let call = self.git.within(path).args(["rev-parse"]).args(what);
+            let call = self.git.on(&admin).args(["rev-parse"]).args(what);
             call.run().await
         };
-        let admin = ask(&["--absolute-git-dir"]).await?;
-        if !admin.ok {
-            return Err(why_unknown(worktree));
-        }
-        let admin = PathBuf::from(admin.line());
-        let common = ask(&["--path-format=absolute", "--git-common-dir"]).await?;
-        let common = PathBuf::from(common.line());
-        // A repository of its own, made where the worktree was: its folder is the shared one.
-        if admin == common {
+        let said = ask(&["--path-format=absolute", "--git-common-dir"]).await?;
+        let is_ours =
+            said.ok && Path::new(&said.line()).canonicalize().ok() == Some(common.clone());
+        if !is_ours {
             return Err(forgotten(worktree));
         }
         let head = ask(&["--verify", "--quiet", "HEAD^{commit}"]).await?;
         let on = self
             .git
-            .within(path)
+            .on(&admin)
             .args(["symbolic-ref", "--quiet", "HEAD"]);
         let on = on.run().await?;
         Ok(Looked {
@@ -57,20 +83,62 @@ impl Worktrees {
             on: on.ok.then(|| on.text()),
         })
     }
+
+    /// A call on the files of a worktree, wherever they are, with git's record of it: its file `.git` is not asked.
+    pub(super) fn on_files(&self, looked: &Looked, files: &Path) -> Call<'_> {
+        let call = self.git.at(files).env("GIT_DIR", &looked.admin);
+        call.env("GIT_WORK_TREE", files)
+    }
 }
 
-/// Git knows no worktree there: has the repository gone, or only its record?
-fn why_unknown(worktree: &Worktree) -> WorktreeError {
-    let repository = pointed_at(&worktree.path)
-        .and_then(|admin| Some(admin.parent()?.parent()?.to_owned()))
-        .unwrap_or_else(|| worktree.git_dir.clone());
-    if repository.is_dir() {
-        return forgotten(worktree);
+/// The inner folder of a worktree's repository, without links.
+pub(super) fn common_of(worktree: &Worktree) -> Result<PathBuf, WorktreeError> {
+    let real = worktree.git_dir.canonicalize().ok();
+    real.filter(|real| real.is_dir())
+        .ok_or_else(|| WorktreeError::RepositoryGone {
+            path: worktree.path.clone(),
+            repo: worktree.repo.clone(),
+        })
+}
+
+/// Git's own folder for a worktree: its file `.git` names it, it lies in the worktree's own repository, and names the
+/// worktree in turn.
+fn admin_of(worktree: &Worktree) -> Result<PathBuf, WorktreeError> {
+    let path = &worktree.path;
+    if !std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
+        return Err(WorktreeError::FolderGone {
+            path: path.clone(),
+            branch: worktree.branch.clone(),
+        });
     }
-    WorktreeError::RepositoryGone {
-        path: worktree.path.clone(),
-        repo: worktree.repo.clone(),
-    }
+    let all = common_of(worktree)?.join("worktrees");
+    pointed_at(path)
+        .and_then(|admin| admin.canonicalize().ok())
+        .filter(|admin| admin.parent() == Some(&all) && is_named_by(admin, path))
+        .ok_or_else(|| forgotten(worktree))
+}
+
+/// Git's own folder for the worktree at this path, whatever lies there now.
+pub(super) fn record_of(common: &Path, path: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(common.join("worktrees")).ok()?;
+    let mut all = entries.flatten().map(|entry| entry.path());
+    all.find(|admin| {
+        let is_folder = std::fs::symlink_metadata(admin).is_ok_and(|found| found.is_dir());
+        is_folder && is_named_by(admin, path)
+    })
+}
+
+/// Whether git's folder for a worktree says that the worktree is at this path.
+fn is_named_by(admin: &Path, path: &Path) -> bool {
+    let Some(said) = line_of(&admin.join("gitdir")) else {
+        return false;
+    };
+    let said = admin.join(said);
+    let is_same = |folder: &Path| {
+        let real = |path: &Path| path.canonicalize().ok();
+        folder == path || real(folder).is_some_and(|folder| real(path) == Some(folder))
+    };
+    said.file_name() == Some(".git".as_ref()) && said.parent().is_some_and(is_same)
 }
 
 fn forgotten(worktree: &Worktree) -> WorktreeError {
@@ -81,10 +149,29 @@ fn forgotten(worktree: &Worktree) -> WorktreeError {
 }
 
 /// Where the file `.git` of a worktree says that git's folder for it is.
-fn pointed_at(worktree: &Path) -> Option<PathBuf> {
-    use std::os::unix::ffi::OsStringExt as _;
-    let said = std::fs::read(worktree.join(".git")).ok()?;
-    let path = said.strip_prefix(b"gitdir: ")?;
-    let path = path.strip_suffix(b"\n").unwrap_or(path);
-    Some(std::ffi::OsString::from_vec(path.to_vec()).into())
+pub(super) fn pointed_at(files: &Path) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let said = line_of(&files.join(".git"))?;
+    let said = said.as_bytes().strip_prefix(b"gitdir: ")?;
+    Some(files.join(OsString::from_vec(said.to_vec())))
+}
+
+/// What a file of one line holds. Waits for nothing, follows no link and reads no file that is too long for a path.
+pub(super) fn line_of(path: &Path) -> Option<OsString> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = std::fs::File::options()
+        .read(true)
+        .custom_flags(flags.bits() as i32)
+        .open(path)
+        .ok()?;
+    let found = file.metadata().ok()?;
+    if !found.is_file() || found.len() > LONGEST_LINE {
+        return None;
+    }
+    let mut said = Vec::new();
+    file.take(LONGEST_LINE).read_to_end(&mut said).ok()?;
+    if said.last() == Some(&b'\n') {
+        said.pop();
+    }
+    Some(OsString::from_vec(said))
 }

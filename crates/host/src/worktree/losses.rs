@@ -8,7 +8,7 @@ use std::path::Path;
 use super::been::Been;
 use super::git::Call;
 use super::look::Looked;
-use super::status::{self, Names};
+use super::status::Names;
 use super::{Worktree, WorktreeError, Worktrees, slug};
 
 /// Files and folders in git's folder for a worktree that say that something is half done.
@@ -30,6 +30,8 @@ pub struct Losses {
     pub uncommitted: Names,
     /// New and neither committed nor ignored.
     pub untracked: Names,
+    /// Files of which git was told not to see changes.
+    pub hidden: Names,
     /// What was stashed on its branch, as git names it.
     pub stashes: Vec<String>,
     /// Commits that no other branch has.
@@ -80,6 +82,14 @@ impl fmt::Display for Losses {
                 self.untracked
             ));
         }
+        if self.hidden.count > 0 {
+            let Names { count, .. } = self.hidden;
+            said.push(format!(
+                "git was told not to look at {count} files ({}), which may hide changes: run `git update-index \
+                 --no-assume-unchanged --no-skip-worktree` on them",
+                self.hidden
+            ));
+        }
         for one in &self.unmerged {
             said.push(one.to_string());
         }
@@ -121,18 +131,21 @@ impl Worktrees {
     /// When it is not there, or git fails.
     pub async fn losses(&self, worktree: &Worktree) -> Result<Losses, WorktreeError> {
         let looked = self.look(worktree).await?;
-        self.losses_of(worktree, &looked).await
+        self.losses_of(worktree, &looked, &worktree.path).await
     }
 
+    /// What would be lost of a worktree whose files are in this folder.
     pub(super) async fn losses_of(
         &self,
         worktree: &Worktree,
         looked: &Looked,
+        files: &Path,
     ) -> Result<Losses, WorktreeError> {
-        let changes = status::of(self.git.within(&worktree.path), true).await?;
+        let changes = self.changes(looked, files).await?;
         Ok(Losses {
             uncommitted: changes.changed,
             untracked: changes.untracked,
+            hidden: self.hidden(looked, files).await?,
             stashes: self.stashes(worktree, looked).await?,
             unmerged: self.unmerged(worktree, looked).await?,
             half_done: half_done(&looked.admin),
@@ -170,6 +183,7 @@ impl Worktrees {
         if branches.contains(&own) {
             tips.push((worktree.branch.clone(), own.clone()));
         }
+        let is_branch = |tip: &str| tip.starts_with("refs/");
         match (&looked.on, &looked.head) {
             // Without a branch: nothing but the worktree holds these commits.
             (None, Some(head)) => tips.push((format!("no branch (at {head:.12})"), head.clone())),
@@ -186,11 +200,15 @@ impl Worktrees {
                 self.count(&looked.common, &tip, worktree, against).await
             };
             let commits = count(others).await?;
-            if commits == 0
-                || self
+            if commits == 0 {
+                continue;
+            }
+            // A branch stays all the same. A commit without one would be gone, whatever other commits bring.
+            let is_elsewhere = is_branch(&tip)
+                && self
                     .adds_nothing(worktree, &looked.common, &branches, &tip)
-                    .await?
-            {
+                    .await?;
+            if is_elsewhere {
                 continue;
             }
             let copies = copies(&branches, &tip);
@@ -203,38 +221,6 @@ impl Worktrees {
             });
         }
         Ok(unmerged)
-    }
-
-    /// Whether merging `tip` into what the worktree began from would change nothing, here or as another repository has it:
-    /// its changes are there in other commits, as after a squash.
-    async fn adds_nothing(
-        &self,
-        worktree: &Worktree,
-        common: &Path,
-        branches: &[String],
-        tip: &str,
-    ) -> Result<bool, WorktreeError> {
-        let Some(base) = worktree.base.branch.as_deref() else {
-            return Ok(false);
-        };
-        let here = branches
-            .iter()
-            .map(String::as_str)
-            .filter(|one| *one == base);
-        for into in here.chain(copies(branches, base)) {
-            let call = self.git.on(common);
-            let merged = call.args(["merge-tree", "--write-tree", into, tip]);
-            // A conflict, or a git that cannot say: then it is work.
-            let merged = merged.run().await?;
-            let tree = format!("{into}^{{tree}}");
-            let call = self.git.on(common);
-            let now = call.args(["rev-parse", "--verify", "--quiet", &tree]);
-            let now = now.run().await?;
-            if merged.ok && now.ok && merged.text() == now.text() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Every branch, of this repository and as others were last seen, in full.
@@ -291,7 +277,7 @@ fn is_of_a_session(name: &str) -> bool {
 }
 
 /// The same branch in other repositories.
-fn copies<'a>(branches: &'a [String], tip: &str) -> Vec<&'a str> {
+pub(super) fn copies<'a>(branches: &'a [String], tip: &str) -> Vec<&'a str> {
     let Some(name) = tip.strip_prefix("refs/heads/") else {
         return Vec::new();
     };

@@ -2,8 +2,8 @@
 //!
 //! Owns the folder `worktrees` of the data folder and the branches `countersign/…`. The git CLI does the writing; how it
 //! is run is `git`'s. Invariants: a worktree lies outside of its repository; one with work that is nowhere else is never
-//! removed, and there is no word that would force it; what is removed goes to the trash; a branch goes only if every
-//! commit of it is in another one.
+//! removed, and there is no word that would force it; what is removed goes to the trash, git's record of it too, and git
+//! itself removes no file; a branch goes only if every commit of it is in another one.
 
 mod been;
 mod create;
@@ -13,6 +13,7 @@ mod git;
 mod list;
 mod look;
 mod losses;
+mod merged;
 mod remove;
 mod repository;
 mod restore;

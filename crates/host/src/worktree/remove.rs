@@ -1,14 +1,16 @@
 //! Removes a worktree in which nothing would be lost.
 //!
-//! Owns the order: look, refuse if there is work, the whole folder to the trash, look again, git's record, the branch.
-//! Invariants: nobody can force it; files that are ignored go to the trash with the rest; a branch goes only at the commit
-//! that was found in another branch; stopped half-way, it is ended by the next call.
+//! Owns the order: look, refuse if there is work, the whole folder to the trash, look again, git's record of it to the trash,
+//! too, the branch. Invariants: nobody can force it; nothing is deleted, and git is not asked to remove anything: it would
+//! follow a link that lies at the folder's place by then; files that are ignored go to the trash with the rest; a branch
+//! goes only at the commit that was found in another branch; stopped half-way, it is ended by the next call, if what lies
+//! in the trash is what git's record is of.
 
 use std::path::Path;
 
-use super::look::Looked;
-use super::losses::{half_done, others};
-use super::{Worktree, WorktreeError, Worktrees, status};
+use super::look::{Looked, common_of, line_of, record_of};
+use super::losses::others;
+use super::{Worktree, WorktreeError, Worktrees};
 use crate::trash::{Reason, TrashId};
 
 /// What became of the branch.
@@ -48,15 +50,8 @@ impl Worktrees {
             }
             looked => looked?,
         };
-        let records = self.records(&looked.common).await?;
-        let own = records.iter().find(|record| record.path == worktree.path);
-        if let Some(why) = own.and_then(|record| record.locked.clone()) {
-            return Err(WorktreeError::Locked {
-                path: worktree.path.clone(),
-                why: Some(why).filter(|why| !why.is_empty()),
-            });
-        }
-        let losses = self.losses_of(worktree, &looked).await?;
+        must_not_be_locked(worktree, &looked)?;
+        let losses = self.losses_of(worktree, &looked, &worktree.path).await?;
         if !losses.is_nothing() {
             return Err(WorktreeError::WouldLose {
                 path: worktree.path.clone(),
@@ -72,7 +67,8 @@ impl Worktrees {
             self.bring_back(&trash).await?;
             return Err(WorktreeError::Changed(worktree.path.clone()));
         }
-        let branch = self.forget(worktree, &looked.common).await?;
+        self.put_record(&trash, &looked).await?;
+        let branch = self.drop_merged_branch(worktree, &looked.common).await?;
         Ok(Removed { trash, branch })
     }
 
@@ -83,22 +79,13 @@ impl Worktrees {
         looked: &Looked,
         trash: &TrashId,
     ) -> Result<bool, WorktreeError> {
-        let head = self.git.on(&looked.admin);
-        let head = head.args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
-        let head = head.run().await?;
-        if head.ok.then(|| head.text()) != looked.head {
-            return Ok(false);
-        }
+        let now = self.look_at(worktree, looked.admin.clone()).await?;
         let files = self.trash.place_of(trash);
-        let call = self.git.on(&looked.admin).env("GIT_WORK_TREE", &files);
-        let changes = status::of(call, true).await?;
-        let is_clean = changes.changed.count + changes.untracked.count == 0;
-        Ok(is_clean
-            && half_done(&looked.admin).is_empty()
-            && self.stashes(worktree, looked).await?.is_empty())
+        Ok(now.head == looked.head && self.losses_of(worktree, &now, &files).await?.is_nothing())
     }
 
-    /// The folder is gone. Only if it is in the trash, by a removal that was stopped, does the rest follow.
+    /// The folder is gone. Only if it is in the trash, by a removal that was stopped, does the rest follow: git's record must
+    /// be of what lies there, and hold nothing that is nowhere else.
     async fn finish_removing(
         &self,
         worktree: &Worktree,
@@ -109,35 +96,38 @@ impl Worktrees {
         let Some(entry) = found? else {
             return Err(gone);
         };
-        if !worktree.git_dir.is_dir() {
-            return Err(WorktreeError::RepositoryGone {
-                path: worktree.path.clone(),
-                repo: worktree.repo.clone(),
-            });
+        let common = common_of(worktree)?;
+        if let Some(admin) = record_of(&common, &worktree.path) {
+            let looked = self.look_at(worktree, admin).await?;
+            must_not_be_locked(worktree, &looked)?;
+            let (was_at, files) = (entry.reason.commit, self.trash.place_of(&entry.id));
+            let losses = self.losses_of(worktree, &looked, &files).await?;
+            let is_at_another = was_at.is_some() && was_at != looked.head;
+            if is_at_another || losses.uncommitted.count + losses.untracked.count > 0 {
+                return Err(gone);
+            }
+            if !losses.is_nothing() {
+                return Err(WorktreeError::WouldLose {
+                    path: worktree.path.clone(),
+                    losses: Box::new(losses),
+                });
+            }
+            self.put_record(&entry.id, &looked).await?;
         }
-        let branch = self.forget(worktree, &worktree.git_dir).await?;
+        let branch = self.drop_merged_branch(worktree, &common).await?;
         Ok(Removed {
             trash: entry.id,
             branch,
         })
     }
 
-    /// Takes git's record of a worktree whose folder is gone, and its branch if that is merged.
-    async fn forget(
-        &self,
-        worktree: &Worktree,
-        common: &Path,
-    ) -> Result<BranchFate, WorktreeError> {
-        let records = self.records(common).await?;
-        let is_recorded = records.iter().any(|record| record.path == worktree.path);
-        if is_recorded {
-            // Without force: if a folder is there again, git looks at it, and leaves what has changed.
-            let path = worktree.path.as_os_str();
-            let call = self.git.on(common);
-            let call = call.args(["worktree".as_ref(), "remove".as_ref(), path]);
-            call.good().await?;
-        }
-        self.drop_merged_branch(worktree, common).await
+    /// Git's record of a worktree follows its folder: commits that were taken back are in its log.
+    async fn put_record(&self, id: &TrashId, looked: &Looked) -> Result<(), WorktreeError> {
+        let (trash, id, admin) = (self.trash.clone(), id.clone(), looked.admin.clone());
+        blocking(&looked.admin, move || trash.put_record(&id, &admin)).await??;
+        // As git does with the last one: it must be empty.
+        let _ = std::fs::remove_dir(looked.common.join("worktrees"));
+        Ok(())
     }
 
     async fn drop_merged_branch(
@@ -186,15 +176,30 @@ impl Worktrees {
         })
     }
 
-    pub(super) async fn to_trash(
-        &self,
-        worktree: &Worktree,
-        why: &str,
-        now: u64,
-    ) -> Result<TrashId, WorktreeError> {
-        let why = format!("{why} ({})", worktree.branch);
+    /// Takes a worktree out of the way that could not be made: what is in its folder, and git's record of it, to the trash.
+    pub(super) async fn discard(&self, worktree: &Worktree, now: u64) -> Result<(), WorktreeError> {
+        let path = &worktree.path;
+        // Goes only if it is an empty folder.
+        let _ = std::fs::remove_dir(path);
+        let why = format!("it could not be made ({})", worktree.branch);
         let reason = Reason::of(worktree.session, why);
-        self.put(worktree, reason, now).await
+        let trashed = match std::fs::symlink_metadata(path) {
+            Ok(_) => Some(self.put(worktree, reason.clone(), now).await?),
+            Err(_) => None,
+        };
+        // Git may not have come as far as to know it.
+        let common = common_of(worktree)?;
+        let Some(admin) = record_of(&common, path) else {
+            return Ok(());
+        };
+        let trash = self.trash.clone();
+        blocking(path, move || match trashed {
+            Some(id) => trash.put_record(&id, &admin),
+            None => trash.put(&admin, reason, now).map(drop),
+        })
+        .await??;
+        let _ = std::fs::remove_dir(common.join("worktrees"));
+        Ok(())
     }
 
     async fn put(
@@ -214,6 +219,18 @@ impl Worktrees {
         blocking(&folder, move || trash.restore(&id)).await??;
         Ok(())
     }
+}
+
+fn must_not_be_locked(worktree: &Worktree, looked: &Looked) -> Result<(), WorktreeError> {
+    let lock = looked.admin.join("locked");
+    if std::fs::symlink_metadata(&lock).is_err() {
+        return Ok(());
+    }
+    let why = line_of(&lock).map(|why| why.to_string_lossy().into_owned());
+    Err(WorktreeError::Locked {
+        path: worktree.path.clone(),
+        why: why.filter(|why| !why.is_empty()),
+    })
 }
 
 pub(super) async fn blocking<T: Send + 'static>(

@@ -75,7 +75,7 @@ pub struct SetupReport {
     pub end: SetupEnd,
     /// The end of its output, stdout and stderr as they came.
     pub tail: String,
-    /// Where its output is, up to a bound. It goes with the worktree.
+    /// Where its output is, up to a bound, if a new file could be made there. It goes with the worktree.
     pub log: PathBuf,
     /// How long it took.
     pub took: Duration,
@@ -102,7 +102,10 @@ fn next(kept: &Option<Worktree>) -> String {
             kept.path.display(),
             kept.branch
         ),
-        None => "nothing was left behind: correct the script and start again".to_owned(),
+        None => {
+            "nothing was left behind but what lies in the trash: correct the script and start again"
+                .to_owned()
+        }
     }
 }
 
@@ -222,13 +225,17 @@ impl Drop for Listener {
 
 /// Reads to the end. Writes the beginning to the log, and keeps the end.
 async fn listen(mut from: pipe::Receiver, log: PathBuf) -> io::Result<String> {
-    let mut file = File::options()
-        .create(true)
-        .truncate(true)
+    // A new file, and behind no link: others write in that folder, too.
+    let file = File::options()
+        .create_new(true)
         .write(true)
         .mode(0o600)
+        .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32)
         .open(log)
-        .await?;
+        .await;
+    let mut file = file
+        .inspect_err(|error| tracing::warn!(%error, "the output of a setup script is not kept"))
+        .ok();
     let mut room = MOST_LOGGED;
     let mut tail = Vec::new();
     let mut chunk = vec![0; 16 * 1024];
@@ -238,7 +245,7 @@ async fn listen(mut from: pipe::Receiver, log: PathBuf) -> io::Result<String> {
             break;
         }
         let logged = len.min(room);
-        if logged > 0 {
+        if let Some(file) = file.as_mut().filter(|_| logged > 0) {
             room -= logged;
             // A full disk is told where it matters; here it must not stop the reading.
             let _ = file.write_all(&chunk[..logged]).await;
@@ -247,6 +254,8 @@ async fn listen(mut from: pipe::Receiver, log: PathBuf) -> io::Result<String> {
         let beyond = tail.len().saturating_sub(TAIL);
         tail.drain(..beyond);
     }
-    let _ = file.flush().await;
+    if let Some(file) = &mut file {
+        let _ = file.flush().await;
+    }
     Ok(String::from_utf8_lossy(&tail).trim_end().to_owned())
 }

@@ -5,10 +5,11 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::WorktreeError;
 use super::git::Call;
+use super::look::Looked;
+use super::{WorktreeError, Worktrees};
 
 /// How many names are kept beside the count.
 const MOST_NAMED: usize = 20;
@@ -69,6 +70,50 @@ pub(super) async fn of(call: Call<'_>, untracked: bool) -> Result<Changes, Workt
     Ok(changes)
 }
 
+impl Worktrees {
+    /// What is not committed of a worktree whose files are in this folder.
+    pub(super) async fn changes(
+        &self,
+        looked: &Looked,
+        files: &Path,
+    ) -> Result<Changes, WorktreeError> {
+        let call = self.on_files(looked, files).without_filters().await?;
+        of(call, true).await
+    }
+
+    /// Files that are there and of which git was told not to see changes.
+    pub(super) async fn hidden(
+        &self,
+        looked: &Looked,
+        files: &Path,
+    ) -> Result<Names, WorktreeError> {
+        let call = self.on_files(looked, files);
+        let said = call.args(["ls-files", "-v", "-z"]).good().await?;
+        let mut hidden = hidden_in(&said.stdout, |name| {
+            std::fs::symlink_metadata(files.join(OsStr::from_bytes(name))).is_ok()
+        });
+        if said.cut {
+            hidden.count = hidden.count.max(1);
+        }
+        Ok(hidden)
+    }
+}
+
+/// Reads what `git ls-files -v -z` says: small letters stand for `--assume-unchanged`, an S for `--skip-worktree`, as files
+/// have that a sparse checkout leaves out.
+fn hidden_in(said: &[u8], is_there: impl Fn(&[u8]) -> bool) -> Names {
+    let mut hidden = Names::default();
+    for part in said.split(|byte| *byte == 0) {
+        let (Some(tag), Some(name)) = (part.first(), part.get(2..)) else {
+            continue;
+        };
+        if tag.is_ascii_lowercase() && *tag != b's' || *tag | 0x20 == b's' && is_there(name) {
+            hidden.add(name);
+        }
+    }
+    hidden
+}
+
 /// Reads what `git status --porcelain=v2 -z` says.
 fn read(said: &[u8]) -> Changes {
     let mut changes = Changes::default();
@@ -116,6 +161,16 @@ mod tests {
         assert_eq!(names, [&b"a b\nc\"\xff"[..], b"new", b"both"]);
         assert_eq!(changes.untracked.first, [PathBuf::from("un tracked")]);
         assert_eq!(read(b""), Changes::default());
+    }
+
+    #[test]
+    fn files_that_git_does_not_look_at_are_told_unless_they_are_left_out() {
+        let said = b"H seen\0h assumed\0S skipped\0S left out\0s both\0M unmerged\0";
+        let hidden = hidden_in(said, |name| name != b"left out");
+        assert_eq!(
+            hidden.first,
+            ["assumed", "skipped", "both"].map(PathBuf::from)
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use super::diff::Index;
 use super::losses::short_name;
-use super::status::{self, Names};
+use super::status::Names;
 use super::{Unmerged, Worktree, WorktreeError, Worktrees};
 
 /// A worktree in numbers.
@@ -41,13 +41,10 @@ impl Worktrees {
     /// When it is not there, or git fails.
     pub async fn summary(&self, worktree: &Worktree) -> Result<Summary, WorktreeError> {
         let looked = self.look(worktree).await?;
-        let changes = status::of(self.git.within(&worktree.path), true).await?;
-        let index = Index::with_new_files(&self.git, worktree, &looked).await?;
-        let numbers = index
-            .diff(worktree, &["--numstat", "-z"])
-            .good()
-            .await?
-            .stdout;
+        let changes = self.changes(&looked, &worktree.path).await?;
+        let index = Index::with_new_files(self, worktree, &looked).await?;
+        let numbers = index.diff(worktree, &["--numstat", "-z"]).await?;
+        let numbers = numbers.good().await?.stdout;
         let mut summary = Summary {
             on: looked.on.as_deref().map(short_name),
             uncommitted: changes.changed,
@@ -60,7 +57,7 @@ impl Worktrees {
             return Ok(summary);
         };
         let count = async |range: String| {
-            let call = self.git.within(&worktree.path);
+            let call = self.git.on(&looked.admin);
             call.args(["rev-list", "--count", &range]).run().await
         };
         let since = count(format!("{}..{head}", worktree.base.commit)).await?;

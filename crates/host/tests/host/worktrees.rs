@@ -427,3 +427,52 @@ async fn a_worktree_stays_while_a_session_of_another_kind_works_below_it() {
     remove(&stage, id).await.unwrap();
     assert!(!cwd.exists());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_is_not_started_behind_a_link_that_took_the_place_of_its_worktree() {
+    let stage = Stage::new(WRITES).await;
+    let (id, cwd) = merged(&stage).await;
+    let private = stage.root().join("private");
+    std::fs::create_dir(&private).unwrap();
+    std::fs::write(private.join("diary"), "dear diary").unwrap();
+    stage.execute(Command::Trash { session: id }).await;
+    remove(&stage, id).await.unwrap();
+    std::os::unix::fs::symlink(&private, &cwd).unwrap();
+    stage.execute(Command::Restore { session: id }).await;
+    let message = Some(Message::text("again"));
+    let session = id;
+    stage.execute(Command::Resume { session, message }).await;
+    let view = stage.until(id, "failed").await;
+    assert!(view.reason.contains("is not there any more"), "{view:?}");
+    assert_eq!(std::fs::read_dir(&private).unwrap().count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_of_a_session_whose_folder_is_another_repository_by_now_is_refused() {
+    let stage = Stage::new(WRITES).await;
+    let (id, cwd) = committed(&stage).await;
+    stage.execute(Command::Stop { session: id }).await;
+    stage.until(id, "stopped").await;
+    let private = stage.root().join("private");
+    std::fs::rename(&cwd, stage.root().join("away")).unwrap();
+    let words = ["clone", "-q", ".", private.to_str().unwrap()];
+    git(&stage.project(), stage.root(), &words);
+    std::os::unix::fs::symlink(&private, &cwd).unwrap();
+    let fork = Command::Fork {
+        session: id,
+        id: SessionId::fresh(),
+        message: Some(Message::text("second")),
+        worktree: ForkWorktree::Own,
+    };
+    let refused = stage.host().execute(Stage::cmd(), fork).await.unwrap_err();
+    assert!(
+        refused.to_string().contains("is not there any more"),
+        "{refused}"
+    );
+    let branches = git(
+        &private,
+        stage.root(),
+        &["branch", "--list", "countersign/*"],
+    );
+    assert_eq!(branches, "", "nothing was made there");
+}

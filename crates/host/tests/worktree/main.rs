@@ -7,6 +7,7 @@
 
 mod concurrent;
 mod create;
+mod deceived;
 mod diff;
 mod disk;
 mod list;

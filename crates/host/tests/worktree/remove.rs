@@ -410,6 +410,10 @@ async fn a_worktree_whose_repository_was_moved_is_told_and_works_again_when_repa
     }
     let path = worktree.path.to_str().unwrap();
     stage.git_in(&moved, &["worktree", "repair", path]);
+    // Any repository could say that it is the one: a person says so by a link at the old place.
+    let error = stage.worktrees.diff(&worktree).await.unwrap_err();
+    assert!(error.to_string().contains("put a link"), "{error}");
+    std::os::unix::fs::symlink(&moved, &stage.repo).unwrap();
     let diff = stage.worktrees.diff(&worktree).await.unwrap();
     assert!(diff.contains("+new"), "{diff}");
     std::fs::remove_file(worktree.path.join("new")).unwrap();

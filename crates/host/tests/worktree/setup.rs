@@ -70,7 +70,7 @@ async fn a_script_runs_in_the_session_s_folder_and_sees_where_it_is() {
 }
 
 #[tokio::test]
-async fn a_script_that_fails_is_told_with_its_last_words_and_leaves_nothing() {
+async fn a_script_that_fails_is_told_with_its_last_words_and_leaves_nothing_at_its_place() {
     let stage = Stage::new();
     let failed = fails(&stage, "echo first; echo last words >&2; exit 7").await;
     assert_eq!(failed.end, SetupEnd::Code(7));
@@ -83,7 +83,10 @@ async fn a_script_that_fails_is_told_with_its_last_words_and_leaves_nothing() {
     );
     assert!(stage.folders().is_empty());
     assert!(!stage.has_branch("countersign/fix-the-login"));
-    assert!(stage.trash.list().unwrap().entries.is_empty());
+    // What was checked out is in the trash: we delete nothing.
+    let entries = stage.trash.list().unwrap().entries;
+    assert_eq!(entries.len(), 1);
+    assert!(stage.trash.place_of(&entries[0].id).join("readme").exists());
     // The name is free again.
     let worktree = stage.plain().await;
     assert_eq!(worktree.branch, "countersign/fix-the-login");
