@@ -1,14 +1,29 @@
-//! Whether a `git` would work in another repository than the one that the person chose.
+//! Whether a command means something else in the folder that it is moved to.
 //!
 //! The configuration of a repository says what `git` runs: a pager, a monitor of files, a program that shows differences. A
-//! rule for `git log` means the working folder's, not that of a folder one has moved to.
+//! rule for `git log` means the working folder's, not that of a folder one has moved to; one for `./run.sh` means the program
+//! that stands in the working folder.
 
 use std::path::Path;
 
 use crate::naming::folder_of;
 use crate::path::Target;
 use crate::place::Place;
-use crate::shell::Simple;
+use crate::shell::{Folder, Simple};
+
+/// Whether this is another program than the same words mean in the working folder: `cd sub && ./run.sh`.
+pub(crate) fn is_program_elsewhere(simple: &Simple, place: &Place<'_>) -> bool {
+    let program = simple.words.first().and_then(|word| word.literal());
+    let is_relative = |name: &str| name.contains('/') && !name.starts_with(['/', '~']);
+    if simple.folder == Folder::Start || !program.is_some_and(is_relative) {
+        return false;
+    }
+    let Some(folder) = folder_of(&simple.folder, place) else {
+        return true;
+    };
+    let target = Target::of(&folder.to_string_lossy(), place.cwd, place);
+    target.real.is_none() || target.real != place.disk.real(place.cwd)
+}
 
 /// Whether this is a `git` that was moved, by `cd` or the like, out of the working folders or into a repository in them.
 /// Where its own words say the folder (`git -C x`), a rule has to mean these words.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::act::{Act, Named, NamedWhat};
 use crate::call::Call;
-use crate::elsewhere::is_git_elsewhere;
+use crate::elsewhere::{is_git_elsewhere, is_program_elsewhere};
 use crate::fit::Fit;
 use crate::path::{PathPattern, Target, Touch};
 use crate::place::Place;
@@ -26,7 +26,12 @@ pub(crate) fn means(
     match &matcher.content {
         Content::Whole => means_whole(matcher, call, act, place, side),
         Content::Command(pattern) => match act {
-            Act::Run(simple) if side == Side::Allow && is_git_elsewhere(simple, place) => Fit::No,
+            Act::Run(simple)
+                if side == Side::Allow
+                    && (is_git_elsewhere(simple, place) || is_program_elsewhere(simple, place)) =>
+            {
+                Fit::No
+            }
             Act::Run(simple) if is_shell(&matcher.tool, &call.tool, side) => {
                 pattern.fits(simple, side)
             }

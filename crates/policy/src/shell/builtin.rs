@@ -4,7 +4,8 @@
 //! in a subscript. Invariant: a builtin that changes more than a folder leaves an obstacle for what follows.
 
 use super::scan::is_name;
-use super::{Word, vars, wrap};
+use super::vars::{self, Reach};
+use super::{Word, wrap};
 
 /// What a command changes.
 #[derive(Debug, Default)]
@@ -165,13 +166,16 @@ fn set(arguments: &[Word]) -> Effect {
 /// Commands whose arguments are names of variables.
 fn variables(name: &str, arguments: &[Word]) -> Effect {
     let mut effect = Effect::default();
+    let reach = reach(name, arguments);
     for word in arguments {
         let text = word.shown();
         let (variable, value) = text.split_once('=').unwrap_or((text, ""));
         let variable = variable.strip_suffix('+').unwrap_or(variable);
         let why = match word {
             Word::Literal(_) if text.starts_with('-') => option_sets(name, text),
-            _ if is_name(variable) => vars::obstacle_of(variable, &Word::Literal(value.to_owned())),
+            _ if is_name(variable) => {
+                vars::obstacle_of(variable, &Word::Literal(value.to_owned()), reach)
+            }
             Word::Literal(text) if text.chars().all(|c| c.is_ascii_digit() || c == '.') => None,
             _ => Some(format!("`{name}` may set any variable")),
         };
@@ -197,6 +201,22 @@ fn variables(name: &str, arguments: &[Word]) -> Effect {
         effect.hides = Some(format!("`{name}` may run a command for each line"));
     }
     effect
+}
+
+/// Whether these variables go into the environment of what follows: `export x`, `declare -x x`.
+fn reach(name: &str, arguments: &[Word]) -> Reach {
+    let exports = |word: &Word| match word {
+        Word::Literal(text) => text.starts_with('-') && text.contains('x'),
+        _ => true,
+    };
+    let is_declaration = matches!(
+        name,
+        "declare" | "typeset" | "local" | "readonly" | "integer" | "float"
+    );
+    match name == "export" || is_declaration && arguments.iter().any(exports) {
+        true => Reach::Environment,
+        false => Reach::Shell,
+    }
 }
 
 /// Options that change what setting a variable means.

@@ -84,9 +84,9 @@ pub(super) struct Redirected {
 }
 
 /// Words that mean something at the beginning of a command.
-const RESERVED: [&str; 18] = [
+const RESERVED: [&str; 19] = [
     "if", "then", "elif", "else", "fi", "for", "while", "until", "select", "do", "done", "case",
-    "esac", "{", "}", "!", "[[", "function",
+    "esac", "{", "}", "!", "[[", "function", "in",
 ];
 
 /// The commands of a text.

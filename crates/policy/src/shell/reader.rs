@@ -10,7 +10,8 @@ use super::lex::{Inner, Piece};
 use super::state::{Around, State};
 use super::wrap::{self, Step};
 use super::{
-    Folder, Outer, Reading, Redirect, Simple, Word, builtin, folder, grammar, hide, lex, witness,
+    Folder, Outer, Reading, Redirect, Simple, Word, builtin, folder, grammar, hide, lex, vars,
+    witness,
 };
 
 /// So many texts may stand in one another: `sh -c` in `$(…)` in `eval`.
@@ -139,6 +140,14 @@ impl Reader {
         }
     }
 
+    /// The shell gives a value to a variable.
+    fn set(&mut self, name: &str, value: &Word) {
+        if let Some(why) = vars::calculates(name, value) {
+            self.unclear(why);
+        }
+        self.holds(name, value);
+    }
+
     /// A variable is given a value somewhere.
     fn holds(&mut self, name: &str, value: &Word) {
         if self.out.values.len() >= MOST_COMMANDS {
@@ -199,7 +208,7 @@ impl Reader {
                 if let Some(name) = sets {
                     self.state.set(name, &Word::Unknown(String::new()));
                     for piece in words {
-                        self.holds(name, &piece.word);
+                        self.set(name, &piece.word);
                     }
                 }
                 self.branches(text, lists, &before, around);
@@ -310,7 +319,7 @@ impl Reader {
         let mut around = around.clone();
         let outside = around.obstacle.clone();
         for assign in assigns.iter().filter_map(|piece| piece.assign.as_ref()) {
-            self.holds(&assign.name, &assign.value);
+            self.set(&assign.name, &assign.value);
             match words.is_empty() {
                 true => self.state.set(&assign.name, &assign.value),
                 false => around.set(&assign.name, &assign.value),
@@ -436,7 +445,7 @@ impl Reader {
             .clone()
             .or_else(|| self.state.obstacle.clone());
         for (name, value) in builtin::values(&words) {
-            self.holds(&name, &value);
+            self.set(&name, &value);
         }
         if around.is_later {
             self.later.push(self.out.commands.len());

@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use super::{Folder, Outer, Word, vars};
+use super::vars::{self, Reach};
+use super::{Folder, Outer, Word};
 
 /// What flows from one command to the next.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,12 +19,12 @@ pub(super) struct State {
 }
 
 impl State {
-    /// A variable has been set.
+    /// A variable of the shell has been set.
     pub(super) fn set(&mut self, name: &str, value: &Word) {
         self.obstacle = self
             .obstacle
             .take()
-            .or_else(|| vars::obstacle_of(name, value));
+            .or_else(|| vars::obstacle_of(name, value, Reach::Shell));
         self.hides = self.hides.take().or_else(|| vars::hides(name));
     }
 }
@@ -41,12 +42,12 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// A variable is set for this command.
+    /// A variable is set in the environment of this command.
     pub(super) fn set(&mut self, name: &str, value: &Word) {
         self.obstacle = self
             .obstacle
             .take()
-            .or_else(|| vars::obstacle_of(name, value));
+            .or_else(|| vars::obstacle_of(name, value, Reach::Environment));
         self.hides = self.hides.take().or_else(|| vars::hides(name));
     }
 

@@ -296,33 +296,105 @@ pub(super) fn assignment(word: &Word) -> Option<(String, Word)> {
     is_name.then(|| (name.to_owned(), value))
 }
 
-fn env(words: &[Word]) -> Step {
-    let mut folder = None;
-    for pair in words[1..].windows(2) {
-        match pair[0].literal() {
-            Some("-C" | "--chdir") => folder = Some(pair[1].clone()),
-            Some(text) if text.starts_with("-C") || text.starts_with("--chdir=") => {
-                return lost("env");
+/// What the options of `env` say.
+#[derive(Default)]
+struct EnvOptions {
+    /// The index of the first word after them.
+    end: usize,
+    /// Whether one changes more than the folder.
+    changes: bool,
+    folder: Option<Word>,
+}
+
+/// Reads the options of `env`; `None` where one is not known, not literal, or lacks its value.
+fn env_options(words: &[Word]) -> Option<EnvOptions> {
+    let mut options = EnvOptions {
+        end: 1,
+        ..EnvOptions::default()
+    };
+    while let Some(word) = words.get(options.end) {
+        let text = word.literal()?;
+        if !text.starts_with('-') || text == "-" {
+            break;
+        }
+        options.end += 1;
+        let value = |at: usize| words.get(at).cloned();
+        match text {
+            "--" => break,
+            "--chdir" => {
+                options.folder = Some(value(options.end)?);
+                options.end += 1;
             }
-            Some(text) if text.starts_with('-') || text.contains('=') => {}
-            _ => break,
+            "--unset" => {
+                value(options.end)?;
+                options.end += 1;
+                options.changes = true;
+            }
+            "--ignore-environment" | "--null" | "--debug" => options.changes = true,
+            _ if text.starts_with("--unset=") => options.changes = true,
+            _ => match text.strip_prefix("--chdir=") {
+                Some(folder) => options.folder = Some(Word::Literal(folder.to_owned())),
+                None => options.letters(text.strip_prefix('-')?, value(options.end))?,
+            },
         }
     }
-    let options = Options {
-        flags: "i0v",
-        valued: "uC",
-        long: &["ignore-environment", "null", "debug"],
-        long_valued: &["unset", "chdir"],
-    };
-    let mut from = 1;
-    let is_emptied = words.get(1).and_then(Word::literal) == Some("-");
-    from += usize::from(is_emptied);
-    let Some(mut at) = operands(words, from, options) else {
+    // A dash alone, wherever the options end, empties the environment.
+    if words.get(options.end).and_then(Word::literal) == Some("-") {
+        options.end += 1;
+        options.changes = true;
+        // After it, some read options and some a command.
+        let next = words.get(options.end).map(Word::shown);
+        next.is_none_or(|next| !next.starts_with('-'))
+            .then_some(())?;
+    }
+    Some(options)
+}
+
+impl EnvOptions {
+    /// A group of letters, of which the last may have its value in the next word.
+    fn letters(&mut self, letters: &str, next: Option<Word>) -> Option<()> {
+        for (at, letter) in letters.char_indices() {
+            match letter {
+                'i' | '0' | 'v' => self.changes = true,
+                'u' | 'C' => {
+                    let value = match &letters[at + 1..] {
+                        "" => {
+                            self.end += 1;
+                            next?
+                        }
+                        value => Word::Literal(value.to_owned()),
+                    };
+                    match letter {
+                        'C' => self.folder = Some(value),
+                        _ => self.changes = true,
+                    }
+                    return Some(());
+                }
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+
+    /// Why a rule for what is run does not mean this.
+    fn obstacle(&self) -> Option<String> {
+        let is_here = |folder: &Word| matches!(folder.literal(), Some("." | "./"));
+        match (&self.folder, self.changes) {
+            (_, true) => Some("its environment is changed".to_owned()),
+            (Some(folder), false) if !is_here(folder) => Some(format!(
+                "it is run in `{}`, which no rule names",
+                folder.shown()
+            )),
+            _ => None,
+        }
+    }
+}
+
+fn env(words: &[Word]) -> Step {
+    let Some(options) = env_options(words) else {
         return lost("env");
     };
-    let changes = words[1..at]
-        .iter()
-        .any(|word| word.shown().starts_with('-'));
+    let mut at = options.end;
     let mut assigns = Vec::new();
     while let Some(word) = words.get(at) {
         // A value may hold blanks, but one word it stays only where it is literal.
@@ -343,9 +415,9 @@ fn env(words: &[Word]) -> Step {
         label: "env".to_owned(),
         words: words[at..].to_vec(),
         named: at + 1,
-        obstacle: (changes && folder.is_none()).then(|| "its environment is changed".to_owned()),
+        obstacle: options.obstacle(),
         assigns,
-        folder,
+        folder: options.folder,
     })
 }
 

@@ -92,7 +92,7 @@ pub(crate) const ALL: &[Construct] = &[
     list("a substitution in a default", "echo ${nothing:-$(U)}"),
     list("a substitution in a word", "echo a$(U)b"),
     list("an assignment", "x=$(U)"),
-    list("an assignment before a command", "x=$(U) A"),
+    list("an assignment before a command", "TZ=$(U) A"),
     list("a process substitution", "cat <(U)"),
     list("a here-document", "cat <<END\n$(U)\nEND"),
     list("after a here-document", "cat <<END\ntext\nEND\nU"),
