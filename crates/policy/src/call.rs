@@ -19,7 +19,7 @@ pub struct Call {
     pub marks: Marks,
     /// Whether the session is in plan mode.
     pub in_plan_mode: bool,
-    /// The session's own plan file, where it is known: the one file that may be written in plan mode.
+    /// The session's own plan file by its real path, where it is known: the one file that may be written in plan mode.
     pub plan_file: Option<PathBuf>,
 }
 

@@ -13,7 +13,7 @@ use crate::fit::Fit;
 use crate::glance::Glance;
 use crate::guard::guarded;
 use crate::meaning::means;
-use crate::path::{Closed, Target, Touch};
+use crate::path::{Closed, Touch};
 use crate::place::Place;
 use crate::profile::{self, Profile};
 use crate::rule::{Effect, Rule, todays_name};
@@ -178,13 +178,10 @@ impl<'a> Case<'a> {
         else {
             return None;
         };
-        let wanted = Target::of(&plan.to_string_lossy(), self.place.cwd, self.place);
-        // A link in place of the plan would make any file the plan.
-        let is_same =
-            wanted.lexical == target.lexical && wanted.real.is_some() && wanted.real == target.real;
+        // A link in place of the plan, or of its folder, would make any file the plan.
         let is_it = matches!(self.call.tool.as_str(), "Write" | "Edit")
-            && is_same
-            && !self.place.disk.is_link(&wanted.lexical);
+            && target.real.as_deref() == Some(plan)
+            && Closed::at(self.place).why_plan(plan).is_none();
         is_it.then(|| {
             allow(
                 Why::PlanFile,

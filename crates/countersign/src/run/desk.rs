@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 
 use countersign_client::{Decision, PermissionMode, PermissionRequest, Subject};
-use countersign_policy::source::is_plan_in;
+use countersign_policy::source::PlansFolder;
 use countersign_policy::{
     Call, Disk, Effect, Harm, Origin, Place, Policy, Profile, RealDisk, Rule, RuleError, Scope,
     Verdict, harm, suggest,
@@ -26,7 +26,7 @@ pub(crate) struct Grounds {
     /// Folders of our own that no rule opens.
     pub(crate) own: Vec<PathBuf>,
     /// Where the CLI keeps plans.
-    pub(crate) plans: Option<PathBuf>,
+    pub(crate) plans: Option<PlansFolder>,
 }
 
 impl Grounds {
@@ -212,9 +212,8 @@ impl Desk {
         }
         if self.plan_file.is_none() {
             let path = PathBuf::from(call.text("file_path")?);
-            let is_plan = is_plan_in(&path, self.grounds.plans.as_deref()?, &RealDisk)
-                && !RealDisk.exists(&path);
-            self.plan_file = is_plan.then_some(path);
+            let plan = self.grounds.plans.as_ref()?.plan(&path, &RealDisk)?;
+            self.plan_file = (!RealDisk.exists(&plan)).then_some(plan);
         }
         self.plan_file.clone()
     }

@@ -118,6 +118,7 @@ impl Setup {
         self.loaded.withheld_programs.clear();
         self.policy.rules.append(&mut self.loaded.withheld);
         self.grounds.add_dirs.append(&mut self.loaded.withheld_dirs);
+        self.grounds.plans = source::plans_folder(&self.sources, &RealDisk);
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use countersign_policy::source::{Sources, plans_folder};
+use countersign_policy::source::{PlansFolder, Sources, plans_folder};
 use countersign_policy::{Disk as _, Place, RealDisk};
 
 use super::environment;
@@ -62,7 +62,7 @@ pub struct Grounds {
     /// What no rule opens.
     pub(super) own: Vec<PathBuf>,
     /// Where the CLI keeps plans.
-    pub(super) plans: Option<PathBuf>,
+    pub(super) plans: Option<PlansFolder>,
     /// Where files lie that people handed to this session, and to those it came from. Counts as inside; the CLI is not told,
     /// since it asks about every call anyway.
     pub(super) uploads: Vec<PathBuf>,
@@ -116,7 +116,7 @@ impl Grounds {
         }
         let add_dirs: Vec<PathBuf> = setup.add_dirs.iter().map(|dir| cwd.join(dir)).collect();
         let mut grounds = Self {
-            plans: plans_folder(&sources, &RealDisk),
+            plans: None,
             sources,
             add_dirs,
             own,
@@ -126,10 +126,7 @@ impl Grounds {
         grounds.note_where_they_lead();
         let added = grounds.add_dirs.iter().map(PathBuf::as_path);
         grounds.must_be_open(std::iter::once(cwd).chain(added))?;
-        // A setting of the folder opens nothing that is ours, either.
-        if grounds.must_be_open(grounds.plans.as_deref()).is_err() {
-            grounds.plans = None;
-        }
+        grounds.find_plans();
         Ok(grounds)
     }
 
@@ -152,6 +149,11 @@ impl Grounds {
                 real.clone_from(then);
             }
         }
+        if let (Some(plans), Some(then)) = (&mut self.plans, &before.plans)
+            && plans.path == then.path
+        {
+            plans.real.clone_from(&then.real);
+        }
     }
 
     /// A folder that leads to another one by now, as when a link was put in its place.
@@ -162,6 +164,13 @@ impl Grounds {
             .iter()
             .find(elsewhere)
             .map(|(folder, _)| folder.as_path())
+    }
+
+    /// Looks up where plans stand. A setting opens nothing that is ours, either.
+    pub(super) fn find_plans(&mut self) {
+        let found = plans_folder(&self.sources, &RealDisk);
+        let is_open = |plans: &PlansFolder| self.must_be_open([&*plans.path]).is_ok();
+        self.plans = found.filter(is_open);
     }
 
     /// Files that people hand to this session lie in these folders.
@@ -200,7 +209,7 @@ impl Grounds {
 
     /// Where the CLI keeps the plans of this session, as far as it is known.
     pub fn plans(&self) -> Option<&Path> {
-        self.plans.as_deref()
+        self.plans.as_ref().map(|plans| &*plans.path)
     }
 
     pub(super) fn place<'a>(&'a self, add_dirs: &'a [PathBuf]) -> Place<'a> {

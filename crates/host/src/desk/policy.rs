@@ -168,12 +168,14 @@ impl Desk {
 
     /// A plan file that this session has written before; `agent` is the sub-agent that did.
     pub fn remember_plan_file(&mut self, agent: Option<String>, file: PathBuf) {
-        self.plan_files.remember(agent, file);
+        let folder = self.grounds.plans.as_ref();
+        self.plan_files.remember(agent, &file, folder);
     }
 
     /// A plan file that an agent before this one has written in this session. This one may name another.
     pub fn remember_earlier_plan_file(&mut self, agent: Option<String>, file: PathBuf) {
-        self.plan_files.remember_earlier(agent, file);
+        let folder = self.grounds.plans.as_ref();
+        self.plan_files.remember_earlier(agent, &file, folder);
     }
 
     /// Rules on a question. `cli_mode` is the CLI's mode, as it last said.
@@ -360,6 +362,7 @@ impl Desk {
         source::trust_folder(&file, offer, timestamp(now))
             .map_err(|error| DeskError::NotTrusted(error.to_string()))?;
         self.files = Files::read(&self.grounds.sources, timestamp(now));
+        self.grounds.find_plans();
         self.put_together();
         Ok(())
     }
@@ -418,7 +421,7 @@ impl Desk {
         let mut call = Call::asked(ask);
         call.in_plan_mode = self.is_planning(cli_mode);
         let agent = ask.agent_id.as_ref().map(|id| id.as_str());
-        let folder = self.grounds.plans.as_deref();
+        let folder = self.grounds.plans.as_ref();
         call.plan_file = self.plan_files.of(agent, &call, folder);
         call
     }

@@ -1,7 +1,10 @@
 //! Plan mode: when a session plans, and which file it may write then.
 
+use std::os::unix::fs::symlink;
+
 use countersign_client::wire::control::CanUseTool;
 use countersign_host::control::Mode;
+use countersign_host::desk::{Desk, Grounds};
 use countersign_policy::Effect;
 
 use crate::ground::{Ground, NOW, bash, kept, word, write_to};
@@ -98,12 +101,13 @@ fn with_another_folder_of_the_cli_plans_lie_there() {
 }
 
 #[test]
-fn plans_lie_where_the_settings_of_the_folder_say_and_nowhere_else() {
+fn plans_lie_where_the_settings_of_a_trusted_folder_say_and_nowhere_else() {
     let ground = Ground::new();
     ground.write(
         "work/.claude/settings.json",
         r#"{"plansDirectory": "docs/plans"}"#,
     );
+    trust(&ground);
     let mut desk = ground.desk(Mode::Plan);
     let mut ruled = |path: &str| {
         let ask = write_to(&ground.path(path));
@@ -111,8 +115,75 @@ fn plans_lie_where_the_settings_of_the_folder_say_and_nowhere_else() {
     };
     assert_eq!(ruled("home/.claude/plans/a.md"), "ask");
     assert_eq!(ruled("work/docs/plans/CLAUDE.md"), "ask");
+    assert_eq!(ruled("work/docs/plans/SKILL.md"), "ask");
     assert_eq!(ruled("work/docs/plans/a.md"), "allow");
     assert_eq!(ruled("work/docs/plans/b.md"), "ask");
+}
+
+/// The person trusts all that the working folder brings along.
+fn trust(ground: &Ground) {
+    ground.desk(Mode::Ask).trust(NOW).unwrap();
+}
+
+#[test]
+fn a_folder_that_nobody_trusts_opens_no_folder_for_plans() {
+    let ground = Ground::new();
+    ground.write(
+        "work/.claude/settings.json",
+        r#"{"plansDirectory": "skills"}"#,
+    );
+    let mut desk = ground.desk(Mode::Plan);
+    let mut ruled = |path: &str| {
+        let ask = write_to(&ground.path(path));
+        word(&desk.rule_on(&ask, Some("plan"), NOW))
+    };
+    assert_eq!(ruled("work/skills/a.md"), "ask");
+    assert_eq!(ruled("home/.claude/plans/a.md"), "allow");
+}
+
+#[test]
+fn a_persons_own_setting_opens_a_folder_for_plans_wherever_it_is_not_protected() {
+    let ground = Ground::new();
+    let of_person = r#"{"plansDirectory": "agents"}"#;
+    ground.write("home/.claude/settings.json", of_person);
+    let ruled = |cwd: &str| {
+        let cwd = ground.path(cwd);
+        let grounds = Grounds::of(&ground.setup, &cwd, None, &ground.host).unwrap();
+        let mut desk = Desk::open(grounds, Vec::new(), Mode::Plan, NOW);
+        let ask = write_to(&cwd.join("agents/a.md"));
+        word(&desk.rule_on(&ask, Some("plan"), NOW))
+    };
+    assert_eq!(ruled("work"), "allow");
+    assert_eq!(ruled("home/.claude"), "ask");
+}
+
+#[test]
+fn a_folder_of_plans_that_is_replaced_by_a_link_opens_nothing() {
+    for is_written_before in [false, true] {
+        let ground = Ground::new();
+        let of_person = r#"{"plansDirectory": "notes"}"#;
+        ground.write("home/.claude/settings.json", of_person);
+        ground.write("home/.claude/commands/known.md", "");
+        ground.write("elsewhere/known.md", "");
+        let mut desk = ground.desk(Mode::Plan);
+        let plan = write_to(&ground.path("work/notes/evil.md"));
+        if is_written_before {
+            assert_eq!(word(&desk.rule_on(&plan, Some("plan"), NOW)), "allow");
+        }
+        for folder in ["home/.claude/commands", "elsewhere"] {
+            symlink(ground.path(folder), ground.path("work/notes")).unwrap();
+            let ruled = word(&desk.rule_on(&plan, Some("plan"), NOW));
+            assert_eq!(ruled, "ask", "{folder} {is_written_before}");
+            // The host comes back, and has seen it written before.
+            let mut desk = ground.desk(Mode::Plan);
+            desk.remember_plan_file(None, ground.path("work/notes/evil.md"));
+            desk.remember_earlier_plan_file(None, ground.path("work/notes/evil.md"));
+            let ruled = word(&desk.rule_on(&plan, Some("plan"), NOW));
+            assert_eq!(ruled, "ask", "{folder} {is_written_before}");
+            std::fs::remove_file(ground.path("work/notes")).unwrap();
+        }
+        assert_eq!(word(&desk.rule_on(&plan, Some("plan"), NOW)), "allow");
+    }
 }
 
 #[test]
@@ -121,10 +192,8 @@ fn settings_open_no_folder_of_ours_for_plans() {
     ground.host.data = ground.path("work/data");
     ground.host.worktrees = ground.path("work/data/worktrees");
     ground.write("work/data/sessions/x", "");
-    ground.write(
-        "work/.claude/settings.json",
-        r#"{"plansDirectory": "data/sessions"}"#,
-    );
+    let of_person = r#"{"plansDirectory": "data/sessions"}"#;
+    ground.write("home/.claude/settings.json", of_person);
     let mut desk = ground.desk(Mode::Plan);
     let plan = write_to(&ground.path("work/data/sessions/a.md"));
     assert_eq!(word(&desk.rule_on(&plan, Some("plan"), NOW)), "ask");

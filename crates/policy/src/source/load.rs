@@ -294,7 +294,7 @@ pub(super) fn text_of(path: &Path) -> io::Result<Option<String>> {
 }
 
 /// What the person trusts. A file that cannot be read trusts nothing, which only asks more.
-fn trusted(sources: &Sources, problems: &mut Vec<Problem>) -> Trusted {
+pub(super) fn trusted(sources: &Sources, problems: &mut Vec<Problem>) -> Trusted {
     let Some(path) = sources.trust_file() else {
         return Trusted::default();
     };

@@ -25,7 +25,7 @@ pub use example::{Example, Examples};
 pub use files::{RULES_FILE, Sources, TRUST_FILE, managed_settings};
 pub use load::{Loaded, LoadedFile, Trust, load, read_file};
 pub use own::toml;
-pub use plans::{is_plan_in, plans_folder};
+pub use plans::{PlansFolder, plans_folder};
 pub use problem::{At, Problem};
 pub use remember::{RememberError, remember};
 pub use settings::settings;

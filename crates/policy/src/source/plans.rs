@@ -1,6 +1,6 @@
 //! Where the CLI keeps the plans of a session.
 //!
-//! Owns the setting `plansDirectory`, read as the CLI reads it, from the settings of the administrator, of the folder and of
+//! Owns the setting `plansDirectory`, from the settings of the administrator, of the folder where the person trusts it, and of
 //! the person, and which files in that folder can be plans. Invariant: a setting opens no folder outside of the working
 //! folder and no protected one; one that cannot be used leaves the usual folder, and what is written elsewhere is asked about.
 
@@ -8,38 +8,76 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
-use super::Sources;
-use super::load::text_of;
-use crate::place::Disk;
+use super::load::{text_of, trusted};
+use super::{Sources, Trusted};
+use crate::path::Closed;
+use crate::place::{Disk, Place};
 
 /// What agents take for their instructions, in any folder. None of these is a plan.
-const INSTRUCTIONS: [&str; 3] = ["claude.md", "claude.local.md", "agents.md"];
+const INSTRUCTIONS: [&str; 5] = [
+    "claude.md",
+    "claude.local.md",
+    "agents.md",
+    "gemini.md",
+    "skill.md",
+];
 
-/// The folder that plans stand in: the one that is set, else `plans` in the CLI's own folder. A setting nearer to the
-/// administrator wins, then the one of this copy of the folder, of the folder, of the person.
-pub fn plans_folder(sources: &Sources, disk: &dyn Disk) -> Option<PathBuf> {
-    let of_folder = sources.cwd.join(".claude");
-    let files = [
-        sources.managed.clone(),
-        Some(of_folder.join("settings.local.json")),
-        Some(of_folder.join("settings.json")),
-        sources.claude.as_ref().map(|own| own.join("settings.json")),
-    ];
-    let set = files.into_iter().flatten().find_map(|file| setting(&file));
-    let set = set.and_then(|set| inside(&sources.cwd, &set, disk));
-    set.or_else(|| sources.claude.as_ref().map(|own| own.join("plans")))
+/// The folder that the plans of a session stand in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlansFolder {
+    /// As it is set.
+    pub path: PathBuf,
+    /// Where it led when it was looked up.
+    pub real: PathBuf,
 }
 
-/// Whether a path is a document directly in the folder of plans, links followed.
-pub fn is_plan_in(path: &Path, folder: &Path, disk: &dyn Disk) -> bool {
-    let is_document = path.extension().is_some_and(|extension| extension == "md");
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let real = disk.real(path);
-    let parent = real.as_deref().and_then(Path::parent);
-    is_document
-        && !INSTRUCTIONS.contains(&name.to_lowercase().as_str())
-        && parent.is_some()
-        && parent == disk.real(folder).as_deref()
+impl PlansFolder {
+    /// A folder as it stands now. `None` where nobody knows where it leads.
+    pub fn at(path: PathBuf, disk: &dyn Disk) -> Option<Self> {
+        let real = disk.real(&path)?;
+        Some(Self { path, real })
+    }
+
+    /// The real path of a document directly in this folder. `None` for anything else, also where the folder has been replaced
+    /// by a link since it was looked up.
+    pub fn plan(&self, path: &Path, disk: &dyn Disk) -> Option<PathBuf> {
+        let is_document = path.extension().is_some_and(|extension| extension == "md");
+        let real = disk.real(path)?;
+        let name = real.file_name()?.to_string_lossy().to_lowercase();
+        let is_here = real.parent() == Some(&*self.real) && real.file_name() == path.file_name();
+        let is_plan = is_document && is_here && !INSTRUCTIONS.contains(&name.as_str());
+        is_plan.then_some(real)
+    }
+}
+
+/// The folder that plans stand in: the one that is set, else `plans` in the CLI's own folder. A setting nearer to the
+/// administrator wins, then the one of this copy of the folder, of the folder, of the person. Those of the folder hold where
+/// the person trusts them there.
+pub fn plans_folder(sources: &Sources, disk: &dyn Disk) -> Option<PlansFolder> {
+    let of_folder = sources.cwd.join(".claude");
+    let trusted = trusted(sources, &mut Vec::new());
+    let known_as = sources.copy_of.as_ref().unwrap_or(&sources.cwd);
+    let known_as = disk.real(known_as);
+    let of_person = |file: &Path| setting(file);
+    let of_repository = |name: &str| {
+        let set = setting(&of_folder.join(name))?;
+        is_trusted(&set, known_as.as_deref()?, &trusted).then_some(set)
+    };
+    let set = sources
+        .managed
+        .as_deref()
+        .and_then(of_person)
+        .or_else(|| of_repository("settings.local.json"))
+        .or_else(|| of_repository("settings.json"))
+        .or_else(|| setting(&sources.claude.as_ref()?.join("settings.json")));
+    let set = set.and_then(|set| inside(sources, &set, disk));
+    set.or_else(|| PlansFolder::at(sources.claude.as_ref()?.join("plans"), disk))
+}
+
+/// Whether the person trusts this setting of a folder, as what the folder would have the CLI change.
+fn is_trusted(set: &str, folder: &Path, trusted: &Trusted) -> bool {
+    let program = format!("plansDirectory {}", Value::from(set));
+    trusted.has_program(folder, &program)
 }
 
 fn setting(file: &Path) -> Option<String> {
@@ -50,16 +88,29 @@ fn setting(file: &Path) -> Option<String> {
 }
 
 /// The folder that is set, if it lies inside of the working folder, links followed, and is no protected one.
-fn inside(cwd: &Path, set: &str, disk: &dyn Disk) -> Option<PathBuf> {
-    let folder: PathBuf = cwd.join(set).components().collect();
+fn inside(sources: &Sources, set: &str, disk: &dyn Disk) -> Option<PlansFolder> {
+    let cwd = &sources.cwd;
+    let folder = PlansFolder::at(cwd.join(set).components().collect(), disk)?;
+    let root = disk.real(cwd)?;
     let is_straight = |part: Component<'_>| part != Component::ParentDir;
-    let (real, root) = (disk.real(&folder)?, disk.real(cwd)?);
-    let below = real.strip_prefix(&root).ok()?;
+    let below = folder.real.strip_prefix(&root).ok()?;
     // All that is protected in a folder lies in a hidden one.
     let is_hidden = |part: Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
     let is_open = !below.as_os_str().is_empty() && !below.components().any(is_hidden);
+    let own: Vec<PathBuf> = sources.own.iter().cloned().collect();
+    let place = Place {
+        cwd,
+        add_dirs: &[],
+        home: sources.home.as_deref(),
+        own: &own,
+        disk,
+    };
+    // The working folder itself may lie in a protected one.
+    let is_protected = Closed::at(&place)
+        .why_plan(&folder.real.join("plan.md"))
+        .is_some();
     let is_usable = is_open || below == Path::new(".claude/plans");
-    (is_usable && folder.components().all(is_straight)).then_some(folder)
+    (is_usable && !is_protected && folder.path.components().all(is_straight)).then_some(folder)
 }
 
 #[cfg(test)]
@@ -87,6 +138,7 @@ mod tests {
             }
             let sources = Sources {
                 claude: Some(claude),
+                own: Some(root.path().join("own")),
                 managed: None,
                 ..Sources::of_environment(|_| None, cwd)
             };
@@ -94,8 +146,19 @@ mod tests {
         }
 
         fn found(&self) -> PathBuf {
-            let found = plans_folder(&self.sources, &RealDisk).unwrap();
+            let found = plans_folder(&self.sources, &RealDisk).unwrap().path;
             found.strip_prefix(self.root.path()).unwrap().to_owned()
+        }
+
+        /// The person trusts all that the folder brings along.
+        fn trusted(self) -> Self {
+            let now = "2026-06-01T12:00:00Z".parse().unwrap();
+            let loaded = crate::source::load(&self.sources, &RealDisk, now);
+            if let Some(offer) = &loaded.offer {
+                let file = self.sources.trust_file().unwrap();
+                crate::source::trust_folder(&file, offer, now).unwrap();
+            }
+            self
         }
     }
 
@@ -106,7 +169,7 @@ mod tests {
     #[test]
     fn plans_stand_where_the_nearest_setting_says() {
         let is = |folder: &str, copy: &str, person: &str, wanted: &str| {
-            let found = Ground::new(folder, copy, person).found();
+            let found = Ground::new(folder, copy, person).trusted().found();
             assert_eq!(found, Path::new(wanted), "{folder} {copy} {person}");
         };
         is("{}", "{}", "{}", "claude/plans");
@@ -119,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_administrators_setting_wins() {
-        let mut ground = Ground::new(&set("notes"), "{}", "{}");
+        let mut ground = Ground::new(&set("notes"), "{}", "{}").trusted();
         let managed = ground.root.path().join("managed.json");
         std::fs::write(&managed, set("archive")).unwrap();
         ground.sources.managed = Some(managed);
@@ -140,7 +203,7 @@ mod tests {
             ".git/hooks",
             "docs/.git",
         ] {
-            let found = Ground::new(&set(folder), "{}", "{}").found();
+            let found = Ground::new(&set(folder), "{}", "{}").trusted().found();
             assert_eq!(found, Path::new("claude/plans"), "{folder}");
         }
     }
@@ -148,7 +211,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_link_out_of_the_folder_is_not_followed() {
-        let ground = Ground::new(&set("notes"), "{}", "{}");
+        let ground = Ground::new(&set("notes"), "{}", "{}").trusted();
         let (cwd, root) = (&ground.sources.cwd, ground.root.path());
         std::fs::create_dir(root.join("elsewhere")).unwrap();
         std::os::unix::fs::symlink(root.join("elsewhere"), cwd.join("notes")).unwrap();
@@ -156,10 +219,33 @@ mod tests {
     }
 
     #[test]
+    fn what_a_folder_sets_for_plans_counts_where_it_is_trusted_and_as_long_as_it_stays_the_same() {
+        let ground = Ground::new(&set("notes"), &set("mine"), &set("docs"));
+        assert_eq!(ground.found(), Path::new("project/docs"));
+        let ground = ground.trusted();
+        assert_eq!(ground.found(), Path::new("project/mine"));
+        let copy = ground.sources.cwd.join(".claude/settings.local.json");
+        std::fs::write(&copy, set("skills")).unwrap();
+        assert_eq!(ground.found(), Path::new("project/notes"));
+        std::fs::write(&copy, set("mine")).unwrap();
+        assert_eq!(ground.found(), Path::new("project/mine"));
+    }
+
+    #[test]
+    fn in_the_clis_own_folder_a_setting_opens_nothing_that_it_takes_orders_from() {
+        let mut ground = Ground::new("{}", "{}", &set("agents"));
+        let claude = ground.root.path().join("home/.claude");
+        std::fs::create_dir_all(&claude).unwrap();
+        ground.sources.home = Some(ground.root.path().join("home"));
+        ground.sources.cwd = claude;
+        assert_eq!(ground.found(), Path::new("claude/plans"));
+    }
+
+    #[test]
     fn a_plan_stands_directly_in_the_folder_and_instructs_nobody() {
         let root = tempfile::tempdir().unwrap();
-        let folder = root.path().join("notes");
-        let is = |name: &str| is_plan_in(&folder.join(name), &folder, &RealDisk);
+        let folder = PlansFolder::at(root.path().join("notes"), &RealDisk).unwrap();
+        let is = |name: &str| folder.plan(&folder.path.join(name), &RealDisk).is_some();
         assert!(is("brave-plan.md"));
         for name in [
             "plan.txt",
@@ -167,8 +253,25 @@ mod tests {
             "../plan.md",
             "CLAUDE.md",
             "Agents.md",
+            "SKILL.md",
         ] {
             assert!(!is(name), "{name}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_is_replaced_by_a_link_holds_no_plan_any_more() {
+        let root = tempfile::tempdir().unwrap();
+        let notes = root.path().join("notes");
+        let folder = PlansFolder::at(notes.clone(), &RealDisk).unwrap();
+        let plan = notes.join("a.md");
+        assert_eq!(
+            folder.plan(&plan, &RealDisk),
+            Some(folder.real.join("a.md"))
+        );
+        std::fs::create_dir(root.path().join("commands")).unwrap();
+        std::os::unix::fs::symlink("commands", &notes).unwrap();
+        assert_eq!(folder.plan(&plan, &RealDisk), None);
     }
 }

@@ -62,6 +62,19 @@ impl<'a> Closed<'a> {
         ))
     }
 
+    /// Why no plan may be written here, a real path. The CLI keeps plans in `.claude/plans`, which is judged by where that stands.
+    pub fn why_plan(&self, real: &Path) -> Option<String> {
+        let judged = match (real.parent(), real.file_name()) {
+            (Some(folder), Some(name)) if folder.ends_with(".claude/plans") => {
+                let above = folder.parent().and_then(Path::parent);
+                above.map_or_else(|| real.to_owned(), |above| above.join(name))
+            }
+            _ => real.to_owned(),
+        };
+        let why = self.by_path(&judged, Touch::Write)?;
+        Some(format!("`{}` {why}", shown(real, self.place)))
+    }
+
     /// Why this folder may not be touched by rule as a whole, with all in it: itself, or something protected that is there.
     /// What is protected at any depth is looked for right in the folder only.
     pub fn why_below(&self, folder: &Target, touch: Touch) -> Option<String> {
