@@ -150,7 +150,7 @@ impl Worktrees {
         let made = self
             .git
             .on(&worktree.git_dir)
-            .args(["update-ref", "--create-reflog", "-m"])
+            .args(["update-ref", "--no-deref", "--create-reflog", "-m"])
             .args(["countersign: a worktree for a session", &full])
             .args([worktree.base.commit.as_str(), ""])
             .run()
@@ -201,14 +201,15 @@ impl Worktrees {
     async fn drop_fresh_branch(&self, worktree: &Worktree) {
         let full = worktree.full_branch();
         let call = self.git.on(&worktree.git_dir);
-        let call = call.args(["update-ref", "-d", &full, &worktree.base.commit]);
+        let call = call.args(["update-ref", "--no-deref", "-d"]);
+        let call = call.args([&full, &worktree.base.commit]);
         if let Err(error) = call.good().await {
             tracing::warn!(%error, branch = worktree.branch, "a branch that is not needed stays");
         }
     }
 
     /// Makes the folder of a worktree, and writes its files. A failure leaves what was written: git itself would remove it,
-    /// and follow a link that lies at its place by then.
+    /// and follow a link that lies at its place by then. Nor is anything written over that is there.
     pub(super) async fn check_out(&self, worktree: &Worktree) -> Result<Output, WorktreeError> {
         let added = self
             .git
@@ -223,7 +224,7 @@ impl Worktrees {
         let looked = self.look(worktree).await?;
         self.on_files(&looked, &worktree.path)
             .may_fetch()
-            .args(["reset", "--hard", "--quiet", "--no-recurse-submodules"])
+            .args(["read-tree", "-m", "-u", "--no-recurse-submodules", "HEAD"])
             .patience(self.checkout_limit)
             .run()
             .await

@@ -120,7 +120,8 @@ impl<'a> Index<'a> {
             notes: Vec::new(),
         };
         let own = looked.admin.join("index");
-        if own.exists() {
+        // Nothing else is read, least of all what would never end.
+        if std::fs::symlink_metadata(&own).is_ok_and(|found| found.is_file()) {
             copy(&own, &index.file)
                 .await
                 .map_err(WorktreeError::io(&own))?;

@@ -156,8 +156,17 @@ pub(super) fn pointed_at(files: &Path) -> Option<PathBuf> {
     Some(files.join(OsString::from_vec(said.to_vec())))
 }
 
-/// What a file of one line holds. Waits for nothing, follows no link and reads no file that is too long for a path.
+/// What a file of one line holds.
 pub(super) fn line_of(path: &Path) -> Option<OsString> {
+    let mut said = file_up_to(path, LONGEST_LINE)?;
+    if said.last() == Some(&b'\n') {
+        said.pop();
+    }
+    Some(OsString::from_vec(said))
+}
+
+/// Reads a file that is no longer than this. Waits for nothing and follows no link, whatever lies there.
+pub(super) fn file_up_to(path: &Path, longest: u64) -> Option<Vec<u8>> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = std::fs::File::options()
         .read(true)
@@ -165,13 +174,10 @@ pub(super) fn line_of(path: &Path) -> Option<OsString> {
         .open(path)
         .ok()?;
     let found = file.metadata().ok()?;
-    if !found.is_file() || found.len() > LONGEST_LINE {
+    if !found.is_file() || found.len() > longest {
         return None;
     }
     let mut said = Vec::new();
-    file.take(LONGEST_LINE).read_to_end(&mut said).ok()?;
-    if said.last() == Some(&b'\n') {
-        said.pop();
-    }
-    Some(OsString::from_vec(said))
+    file.take(longest).read_to_end(&mut said).ok()?;
+    Some(said)
 }

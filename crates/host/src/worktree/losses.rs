@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::been::Been;
 use super::git::Call;
-use super::look::Looked;
+use super::look::{Looked, file_up_to};
 use super::status::Names;
 use super::{Worktree, WorktreeError, Worktrees, slug};
 
@@ -22,6 +22,9 @@ const HALF_DONE: [(&str, &str); 8] = [
     ("sequencer", "a series of picks"),
     ("BISECT_LOG", "a bisection"),
 ];
+
+/// So much of git's log of a worktree is read. One that is longer tells nothing.
+const LONGEST_LOG: u64 = 64 * 1024 * 1024;
 
 /// Work that is in a worktree and nowhere else.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -164,9 +167,9 @@ impl Worktrees {
         let call = call.env("GIT_WORK_TREE", &looked.common);
         let said = call.args(["stash", "list", "-z", "--format=%P%n%gs"]);
         let said = said.good().await?;
-        let been = match std::fs::read(looked.admin.join("logs/HEAD")) {
-            Ok(log) => Been::read(&worktree.branch, &log),
-            Err(_) => Been::unknown(&worktree.branch),
+        let been = match file_up_to(&looked.admin.join("logs/HEAD"), LONGEST_LOG) {
+            Some(log) => Been::read(&worktree.branch, &log),
+            None => Been::unknown(&worktree.branch),
         };
         Ok(been.stashed(&said.stdout))
     }
@@ -223,18 +226,19 @@ impl Worktrees {
         Ok(unmerged)
     }
 
-    /// Every branch, of this repository and as others were last seen, in full.
+    /// Every branch, of this repository and as others were last seen, in full. One that only names another holds nothing.
     pub(super) async fn branches(&self, common: &Path) -> Result<Vec<String>, WorktreeError> {
         let call: Call<'_> = self.git.on(common);
         let said = call
-            .args(["for-each-ref", "--format=%(refname)"])
+            .args(["for-each-ref", "--format=%(refname) %(symref)"])
             .args(["refs/heads", "refs/remotes"])
             .good()
             .await?;
         let said = String::from_utf8_lossy(&said.stdout).into_owned();
         // A name that is no text is left out: that only makes us more careful.
         let is_text = |name: &&str| !name.contains(char::REPLACEMENT_CHARACTER);
-        Ok(said.lines().filter(is_text).map(str::to_owned).collect())
+        let own = said.lines().filter_map(|line| line.strip_suffix(' '));
+        Ok(own.filter(is_text).map(str::to_owned).collect())
     }
 
     /// How many commits of `tip`, above the base, are in none of these.

@@ -164,9 +164,12 @@ impl Worktrees {
                 why: "no other branch has all of its commits",
             });
         }
-        // Only at the commit that was found in another branch.
+        // Only at the commit that was found in another branch, and itself: it may name a branch of the person by now.
         let call = self.git.on(common);
-        let dropped = call.args(["update-ref", "-d", &full, &tip]).run().await?;
+        let dropped = call
+            .args(["update-ref", "--no-deref", "-d", &full, &tip])
+            .run()
+            .await?;
         Ok(if dropped.ok {
             BranchFate::Deleted
         } else {

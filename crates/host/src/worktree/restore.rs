@@ -36,7 +36,7 @@ impl Worktrees {
                 branch: worktree.branch.clone(),
             })?;
             let call = self.git.on(&common);
-            let made = call.args(["update-ref", "--create-reflog", "-m"]);
+            let made = call.args(["update-ref", "--no-deref", "--create-reflog", "-m"]);
             // The empty old value: it must not be there.
             let made = made.args(["countersign: a worktree is back", &full, &commit, ""]);
             made.good().await?;

@@ -358,6 +358,58 @@ async fn commits_that_another_object_stands_in_for_are_not_merged() {
 }
 
 #[tokio::test]
+async fn a_branch_that_only_names_the_one_of_a_worktree_does_not_hold_its_commits() {
+    for name in ["refs/heads/zz", "refs/remotes/zz/x"] {
+        let stage = Stage::new();
+        let worktree = stage.plain().await;
+        write(&worktree.path.join("work"), "work");
+        stage.commit_in(&worktree.path, "work");
+        let full = format!("refs/heads/{}", worktree.branch);
+        stage.git(&["symbolic-ref", name, &full]);
+        let lost = losses(&stage, &worktree).await;
+        assert_eq!(lost.unmerged[0].commits, 1, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_branch_that_the_one_of_a_worktree_names_by_now_is_not_deleted() {
+    let stage = Stage::new();
+    let worktree = stage.plain().await;
+    stage.git(&["switch", "--quiet", "-c", "feature"]);
+    stage.write("feature", "of a person");
+    let feature = stage.commit("feature");
+    stage.git(&["switch", "--quiet", "main"]);
+    let full = format!("refs/heads/{}", worktree.branch);
+    stage.git_in(&worktree.path, &["checkout", "--quiet", "--detach"]);
+    stage.git(&["symbolic-ref", &full, "refs/heads/feature"]);
+    stage.worktrees.remove(&worktree, NOW).await.unwrap();
+    assert_eq!(stage.git(&["rev-parse", "refs/heads/feature"]), feature);
+}
+
+#[tokio::test]
+async fn a_pipe_among_the_files_of_git_keeps_nobody_waiting() {
+    let stage = Stage::new();
+    let worktree = stage.plain().await;
+    let log = admin(&stage, &worktree).join("logs/HEAD");
+    std::fs::remove_file(&log).unwrap();
+    make_pipe(&log);
+    let looked = stage.worktrees.losses(&worktree);
+    let limit = std::time::Duration::from_secs(60);
+    let lost = tokio::time::timeout(limit, looked).await.unwrap().unwrap();
+    assert!(lost.is_nothing(), "{lost}");
+    let file = worktree.path.join(".git");
+    std::fs::remove_file(&file).unwrap();
+    make_pipe(&file);
+    let error = stage.worktrees.losses(&worktree).await.unwrap_err();
+    assert!(matches!(error, WorktreeError::Forgotten { .. }), "{error}");
+}
+
+fn make_pipe(path: &Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(made.unwrap().success());
+}
+
+#[tokio::test]
 async fn no_program_that_the_repository_names_runs_when_a_worktree_is_looked_at() {
     let stage = Stage::new();
     let worktree = stage.plain().await;
