@@ -1,8 +1,8 @@
 //! What a CLI can say, compared with what we know: `countersign drift`.
 //!
 //! [`Surface`] is the list of all message types, control requests, hook events, tools, flags and fields that a source
-//! knows. [`scan`] reads it off an installed CLI, [`declarations`] off type declarations, [`inventory`] off our own list;
-//! [`probe`] asks a running CLI. [`compare`] finds what is new, gone and changed, [`report`] writes it down. All but
+//! knows. [`scan()`] reads it off an installed CLI, [`declarations`] off type declarations, [`inventory()`] off our own list;
+//! [`probe()`] asks a running CLI. [`compare()`] finds what is new, gone and changed, [`report`] writes it down. All but
 //! `probe` is pure.
 
 mod compare;

@@ -88,8 +88,8 @@ pub(super) fn obstacle(name: &str, reach: Reach) -> Option<String> {
         && !is_of_package_manager(name)
         && !NOT_FINE.contains(&name);
     let is_fine = FINE.contains(&name) || name.starts_with("LC_");
-    (!is_fine && !(is_plain && reach == Reach::Shell))
-        .then(|| format!("`{name}` is set for it, which may change what it runs"))
+    let is_harmless = is_fine || (is_plain && reach == Reach::Shell);
+    (!is_harmless).then(|| format!("`{name}` is set for it, which may change what it runs"))
 }
 
 /// The same for a value. A text that holds a command is run where a variable is calculated with.

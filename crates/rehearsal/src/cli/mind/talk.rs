@@ -241,15 +241,18 @@ fn usual_reason(status: u16) -> &'static str {
     }
 }
 
-/// "say TEXT".
+/// "say TEXT", "reply with the single word WORD."
 pub(super) fn said(text: &str, _: &Scene<'_>) -> Option<Vec<Deed>> {
+    if let Some(word) = after(text, &["reply with the single word"]) {
+        let word = content(end_of_sentence(word));
+        return (!word.is_empty()).then(|| vec![Deed::Talk(vec![say_plain(&word)])]);
+    }
     let rest = after(
         text,
         &[
             "say:",
             "say",
             "repeat after me:",
-            "reply with the single word",
             "reply with",
             "reply:",
             "answer:",
