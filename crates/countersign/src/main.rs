@@ -39,13 +39,13 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Look after many agents, and serve a page, an API and an inbox for their questions
+    /// Run the daemon: web page, HTTP API and one inbox for all agents
     ///
-    /// This is what `countersign` alone does. Prints a login link that works once. Listens on loopback; agents outlive it, and
-    /// the next start takes them up again. If one runs already on the data folder, a fresh link of it is printed. With no
-    /// `claude` on the machine scripted agents answer, and it says so. docs/serve.md has the rest.
+    /// This is what `countersign` alone does. It prints a login link that works once and listens on loopback. Agents outlive the
+    /// daemon, and its next start finds them again. If a daemon already runs on the data folder, this prints a fresh link to it.
+    /// With no `claude` on the machine, scripted agents answer, and the start says so. docs/serve.md has the rest.
     ///
-    /// Exits 0 when it was told to end, 1 if it cannot begin, 130 if it was told twice.
+    /// Exits 0 after being told to end, 1 if it cannot start, 130 if told twice.
     #[cfg(unix)]
     Serve(commands::serve::Arguments),
     /// Run one agent in this terminal, every call decided by a rule or by you
@@ -53,7 +53,7 @@ enum Command {
     /// Exits 0 if the last turn did what was asked, 1 if it failed, 3 if something was refused because nobody was there to
     /// ask, 130 if you stopped it.
     Run(commands::run::Arguments),
-    /// Begin a session of the daemon
+    /// Start a session in the daemon
     #[cfg(unix)]
     Start(commands::start::Arguments),
     /// List the daemon's sessions
@@ -79,16 +79,16 @@ enum Command {
     /// End a session's agent
     #[cfg(unix)]
     Stop(commands::stop::Arguments),
-    /// Have an agent take a session's conversation up again
+    /// Resume a session
     #[cfg(unix)]
     Resume(commands::resume::Arguments),
-    /// Begin another session from a session's conversation
+    /// Start another session from a session's conversation
     #[cfg(unix)]
     Fork(commands::fork::Arguments),
     /// Put files back to how they were before a message, or list the messages
     #[cfg(unix)]
     Rewind(commands::rewind::Arguments),
-    /// Make a session of a conversation that was begun in a terminal, or list those
+    /// Import a conversation that was started in a terminal, or list those that can be
     #[cfg(unix)]
     Import(commands::import::Arguments),
     /// Show the MCP servers of a session's agent; connect one again, switch it on or off

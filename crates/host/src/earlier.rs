@@ -1,17 +1,18 @@
 //! The conversation that a session goes on from.
 //!
-//! Owns what was said before there was the session: of a fork the transcript of its parent up to the fork, of an imported one the
-//! CLI's own file up to the import. Read-only. Invariants: what is shown of it is no part of the session's journal, sums or usage;
+//! Owns what was said before there was the session: of a fork the transcript of its parent up to when the fork's first agent took
+//! it over, of an imported one the CLI's own file up to the import. Read-only. Invariants: what is shown of it is no part of the session's journal, sums or usage;
 //! a conversation that is gone is said to be gone.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use countersign_client::history::{BranchOptions, Entry as Line, SessionUuid, Transcripts};
-use countersign_journal::{Cursor, Kind, Record};
+use countersign_journal::{Cursor, Kind, Reader, Record, Step};
 use countersign_transcript::{Change, Entries, Entry, Fold};
 
-use crate::control::{Came, ControlError, Earlier, EarlierPart, Result, SessionId};
+use crate::control::{Came, ControlError, Earlier, EarlierPart, Result, SessionId, now};
 use crate::host::Inner;
 use crate::notify::Mask;
 use crate::pages::{self, PagesError};
@@ -46,12 +47,13 @@ pub(crate) async fn of(
         missing: None,
         items: Vec::new(),
         more: false,
+        goes_on: false,
     };
     match row.origin.as_deref() {
         Some("fork") => match parent {
             Some(parent) => {
-                earlier.conversation = parent.conversation;
-                forked(inner, parent.id, earlier, part).await.map(Some)
+                earlier.until = taken_over(inner, &row).await?;
+                of_parent(inner, parent, earlier, part).await.map(Some)
             }
             None => Ok(Some(missing(
                 earlier,
@@ -71,6 +73,41 @@ fn missing(earlier: Earlier, why: &str) -> Earlier {
         missing: Some(why.to_owned()),
         ..earlier
     }
+}
+
+/// Returns when the agent of a fork took over its parent's conversation: when it first spoke, else now.
+async fn taken_over(inner: &Arc<Inner>, fork: &SessionRow) -> Result<u64> {
+    let dir = inner.folders.session(fork.id);
+    let first = tokio::task::spawn_blocking(move || first_agent_line(&dir));
+    Ok(first.await.map_err(broke_off)?.unwrap_or_else(now))
+}
+
+fn first_agent_line(dir: &Path) -> Option<u64> {
+    let mut reader = Reader::open(dir).ok()?;
+    loop {
+        match reader.next().ok()? {
+            Step::Record(record) if record.kind == Kind::Agent => return Some(record.at),
+            Step::End => return None,
+            _ => {}
+        }
+    }
+}
+
+/// What the parent of a fork said. One that was imported and has had no agent since is shown from the CLI's own file.
+async fn of_parent(
+    inner: &Arc<Inner>,
+    parent: SessionRow,
+    mut earlier: Earlier,
+    part: EarlierPart,
+) -> Result<Earlier> {
+    let goes_on = matches!(parent.origin.as_deref(), Some("fork" | "import"));
+    let has_journal = inner.folders.session(parent.id).join("journal").exists();
+    if goes_on && !has_journal {
+        return imported(inner, &parent, earlier, part).await;
+    }
+    earlier.goes_on = goes_on;
+    earlier.conversation.clone_from(&parent.conversation);
+    forked(inner, parent.id, earlier, part).await
 }
 
 /// The parent's transcript up to the fork, and what it had cost by then.

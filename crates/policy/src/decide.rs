@@ -366,13 +366,13 @@ impl<'a> Case<'a> {
                 None => "No rule allows this command.".to_owned(),
             },
             Act::File { target, touch } if !target.is_inside(self.place) => match touch {
-                Touch::Read => "No rule allows to read outside of the working folder.".to_owned(),
-                Touch::Write => "No rule allows to write outside of the working folder.".to_owned(),
+                Touch::Read => "No rule covers reading outside the working folder.".to_owned(),
+                Touch::Write => "No rule covers writing outside the working folder.".to_owned(),
             },
             Act::File {
                 touch: Touch::Write,
                 ..
-            } => "No rule allows to write this file.".to_owned(),
+            } => "No rule covers this file.".to_owned(),
             Act::Fetch { host: Some(_) } => "No rule allows this host.".to_owned(),
             _ => "No rule allows this.".to_owned(),
         };

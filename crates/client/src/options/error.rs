@@ -125,7 +125,7 @@ pub enum OptionError {
     #[error("the value of {0} contains a NUL byte, which no command line can carry: remove it")]
     Nul(String),
     /// The working directory is not there.
-    #[error("the working directory {} is no folder: create it, or choose another", .0.display())]
+    #[error("there is no folder at {}: create it, or choose another working directory", .0.display())]
     NoCwd(PathBuf),
     /// A file for a large value could not be written.
     #[error("cannot write a temporary file for {flag}: {source}")]

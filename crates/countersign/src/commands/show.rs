@@ -183,6 +183,10 @@ fn before(earlier: Earlier, width: usize) -> Vec<Line> {
         lines.push(notice::note(
             "Older entries are left out here; the page shows all of them.",
         ));
+    } else if let Some(parent) = earlier.session.filter(|_| earlier.goes_on) {
+        lines.push(notice::note(format!(
+            "It goes on from a conversation before it: `countersign show {parent}` shows that one."
+        )));
     }
     lines.extend(Reader::new(width, false).take(earlier.items));
     lines

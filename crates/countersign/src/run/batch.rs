@@ -181,6 +181,7 @@ impl Batch {
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
         let unseen = self.core.note(event);
+        self.feed.set_host_mode(self.core.mode_name());
         match (self.form, event) {
             (Form::Json, Event::Message(frame)) if frame.kind() == Kind::Malformed => {
                 let line = String::from_utf8_lossy(frame.line());

@@ -22,6 +22,7 @@ use super::agent::Watching;
 use super::desk::{Answers, Brief, Desk, Ruling};
 use super::dialog::{Allow, Choice, PlanChoice, Reach, Remember, Way};
 use super::ledger::{By, Decided, Entry, Ledger};
+use super::mode::Mode;
 
 /// One agent, its desk and its ledger.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub(crate) struct Core {
     /// The person's own file of rules.
     rules_file: Option<PathBuf>,
     pub(crate) watching: Watching,
+    /// The mode that the person chose at the start.
+    begun_in: Mode,
 }
 
 /// What came of a question.
@@ -91,6 +94,7 @@ impl Core {
         desk: Desk,
         answers: Answers,
         rules_file: Option<PathBuf>,
+        begun_in: Mode,
     ) -> Self {
         Self {
             handle,
@@ -99,7 +103,14 @@ impl Core {
             answers,
             rules_file,
             watching,
+            begun_in,
         }
+    }
+
+    /// Returns the name of the mode in force, as far as it is ours: the CLI says whether it plans.
+    pub(crate) fn mode_name(&self) -> &'static str {
+        self.begun_in
+            .name_in_force(self.desk.profile().at(now()))
     }
 
     /// Takes note of a line of the agent. Gives entries for calls that the CLI settled by itself.

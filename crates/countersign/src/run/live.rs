@@ -233,6 +233,7 @@ impl Live {
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
         let unseen = self.core.note(event);
+        self.feed.set_host_mode(self.core.mode_name());
         match event {
             Event::Message(frame) => {
                 let lines = match frame.message() {

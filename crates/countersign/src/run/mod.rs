@@ -159,7 +159,14 @@ async fn at_terminal(
         arguments.verbose,
     );
     let desk = Desk::new(setup.policy, setup.grounds, answers, arguments.yes);
-    let core = Core::new(handle, watching, desk, answers, setup.sources.rules_file());
+    let core = Core::new(
+        handle,
+        watching,
+        desk,
+        answers,
+        setup.sources.rules_file(),
+        arguments.mode,
+    );
     let parts = Parts {
         core,
         launch,
@@ -232,6 +239,7 @@ async fn unattended(
         desk,
         Answers::Nobody,
         setup.sources.rules_file(),
+        arguments.mode,
     );
     let ending = batch::run(core, session, prompt, form, view, &mut signals).await;
     check(launch.recorder.as_ref())?;

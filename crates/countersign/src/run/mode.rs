@@ -107,6 +107,17 @@ impl Mode {
         }
     }
 
+    /// Returns the name of what holds now for a run that began in this mode. The CLI does not know it: to the CLI, every mode of
+    /// ours that does not plan is its default.
+    pub(crate) fn name_in_force(self, profile: Profile) -> &'static str {
+        match (profile, self) {
+            (Profile::Edits, _) => "edits",
+            (Profile::HandsOff { .. }, _) => "hands-off",
+            (Profile::Careful, Mode::RulesOnly) => "rules-only",
+            (Profile::Careful, _) => "ask",
+        }
+    }
+
     /// Its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -149,6 +160,25 @@ mod tests {
             let error = text.parse::<Mode>().unwrap_err().to_string();
             assert!(error.contains("choose"), "{error}");
         }
+    }
+
+    #[test]
+    fn the_mode_in_force_is_named_by_what_holds_where_no_rule_speaks() {
+        let now = Timestamp::UNIX_EPOCH;
+        for mode in [
+            Mode::Ask,
+            Mode::Edits,
+            Mode::HandsOff(HANDS_OFF),
+            Mode::RulesOnly,
+        ] {
+            let profile = mode.profile(None, now);
+            assert_eq!(mode.name_in_force(profile), mode.name());
+            assert_eq!(mode.name_in_force(Profile::Edits), "edits");
+        }
+        // A plan was approved: what follows is asked about, unless edits were accepted with it.
+        assert_eq!(Mode::Plan.name_in_force(Profile::Careful), "ask");
+        let over = Mode::HandsOff(HANDS_OFF).profile(None, now).at(Timestamp::MAX);
+        assert_eq!(Mode::HandsOff(HANDS_OFF).name_in_force(over), "ask");
     }
 
     #[test]

@@ -65,6 +65,8 @@ pub(crate) struct Feed {
     meter: Meter,
     turn: Turn,
     background: usize,
+    /// The mode that the host is in, where there is one that has modes of its own.
+    host_mode: Option<String>,
 }
 
 /// What is known of the turn that runs.
@@ -98,6 +100,15 @@ impl Feed {
             meter: Meter::default(),
             turn: Turn::default(),
             background: 0,
+            host_mode: None,
+        }
+    }
+
+    /// Sets the mode that the host is in. The CLI knows only whether it plans: where it does not, this mode is shown in place of
+    /// the CLI's.
+    pub(crate) fn set_host_mode(&mut self, name: &str) {
+        if self.host_mode.as_deref() != Some(name) {
+            self.host_mode = Some(name.to_owned());
         }
     }
 

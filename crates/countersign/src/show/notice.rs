@@ -49,8 +49,8 @@ fn below(head: Line, words: &str, most: usize) -> Vec<Line> {
     lines
 }
 
-/// The first thing that is known of a session.
-pub(crate) fn start(init: &Init, is_verbose: bool) -> Vec<Line> {
+/// The first thing that is known of a session. `mode` is the one in force.
+pub(crate) fn start(init: &Init, mode: &str, is_verbose: bool) -> Vec<Line> {
     let session = init
         .session_id
         .as_ref()
@@ -58,7 +58,7 @@ pub(crate) fn start(init: &Init, is_verbose: bool) -> Vec<Line> {
         .unwrap_or_default();
     let parts = [
         text::one_row(&init.model, 60),
-        format!("mode {}", text::one_row(init.permission_mode.as_str(), 40)),
+        format!("mode {}", text::one_row(mode, 40)),
         format!(
             "Claude Code {}",
             text::one_row(&init.claude_code_version, 20)

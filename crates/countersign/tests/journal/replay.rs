@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use countersign_journal::Exit;
+use countersign_journal::{Exit, Kind};
 
 use crate::stage::{APPROVED, Journal, Stage, recording, text};
 
@@ -111,6 +111,32 @@ fn how_an_agent_ended_is_told() {
     ] {
         assert!(shown.contains(words), "{shown}");
     }
+}
+
+/// A status of the CLI.
+const STATUS: &str = r#"{"type":"system","subtype":"status","status":null,"permissionMode":"MODE","session_id":"s","uuid":"u"}"#;
+
+#[test]
+fn the_mode_that_is_shown_is_the_one_in_force_and_not_the_word_of_the_cli() {
+    let stage = Stage::new();
+    let mut journal = Journal::open(&stage.path("session"), 1);
+    let say = |journal: &mut Journal, mode: &str| {
+        journal.push(Kind::Agent, STATUS.replace("MODE", mode).as_bytes());
+    };
+    say(&mut journal, "plan");
+    let answer = r#"{"type":"control_response","response":{"subtype":"success","request_id":"r","response":{}}}"#;
+    let note = br#"{"answer":"r","by":"person","mode":"edits"}"#;
+    journal.push(Kind::Note, note);
+    journal.push(Kind::Host, answer.as_bytes());
+    say(&mut journal, "default");
+    say(&mut journal, "plan");
+    journal.end(Exit::default());
+    let shown = stage.said(&["replay", "session", "--speed", "max"]);
+    let modes: Vec<&str> = shown
+        .lines()
+        .filter_map(|line| line.strip_prefix("· mode is now "))
+        .collect();
+    assert_eq!(modes, ["plan", "edits", "plan"], "{shown}");
 }
 
 #[test]

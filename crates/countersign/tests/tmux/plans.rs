@@ -55,7 +55,7 @@ fn a_plan_is_approved_and_edits_are_asked(which: Which, size: Size) {
         return;
     };
     stage.keys(&["m"]);
-    stage.asked("No rule allows to write this file");
+    stage.asked("No rule covers this file");
     assert_eq!(stage.read("a.txt"), None);
     stage.keys(&["y"]);
     stage.see("Carried out.");

@@ -315,7 +315,8 @@ pub struct Earlier {
     pub name: Option<String>,
     /// The id of the conversation in the CLI.
     pub conversation: Option<String>,
-    /// Until when it is shown: microseconds of Unix time.
+    /// Until when it is shown, in microseconds of Unix time: the import, or when the fork's first agent took it over. Now, where
+    /// no agent has.
     pub until: u64,
     /// What it had cost by then, in US dollars, where that is known.
     pub cost_usd: Option<f64>,
@@ -325,6 +326,8 @@ pub struct Earlier {
     pub items: Vec<countersign_transcript::Entry>,
     /// There are older ones.
     pub more: bool,
+    /// The session that it was forked from itself goes on from an earlier conversation, which is shown there.
+    pub goes_on: bool,
 }
 
 /// How a session came from an earlier conversation.

@@ -228,47 +228,85 @@ async fn an_imported_session_shows_the_conversation_of_the_terminal_and_does_not
     assert_eq!(entries, later.items);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_fork_shows_what_its_parent_said_up_to_the_fork_with_a_cost_of_its_own() {
-    let stage = Stage::new(COSTS).await;
-    let parent = stage.start("before the fork").await;
-    let is_counted = |view: &countersign_host::control::SessionView| {
-        view.state.name() == "idle" && view.cost_usd > 0.2
-    };
-    let cost = stage
-        .until_seen(parent, "counted", is_counted)
-        .await
-        .cost_usd;
+async fn say(stage: &Stage, session: SessionId, words: &str) {
+    let message = Message::text(words);
+    stage.execute(Command::Send { session, message }).await;
+    stage.until_said(session, words).await;
+    stage.until(session, "idle").await;
+}
+
+async fn fork(stage: &Stage, session: SessionId) -> SessionId {
     let id = SessionId::fresh();
     let fork = Command::Fork {
-        session: parent,
+        session,
         id,
         message: None,
         worktree: countersign_host::control::ForkWorktree::Own,
     };
     stage.execute(fork).await;
-    let (session, message) = (parent, Message::text("after the fork"));
-    stage.execute(Command::Send { session, message }).await;
-    stage.until_said(parent, "after the fork").await;
+    id
+}
+
+async fn earlier(stage: &Stage, session: SessionId) -> Earlier {
+    let part = EarlierPart::default();
+    stage.host().earlier(session, part).await.unwrap().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_shows_what_its_agent_took_over_from_the_parent_with_a_cost_of_its_own() {
+    let stage = Stage::new(COSTS).await;
+    let parent = stage.start("before the fork").await;
+    stage.until(parent, "idle").await;
+    let id = fork(&stage, parent).await;
+    // No agent has taken it over yet: what the parent says now is part of it.
+    say(&stage, parent, "after the fork").await;
+    let is_counted = |view: &countersign_host::control::SessionView| view.cost_usd > 0.4;
+    let cost = stage
+        .until_seen(parent, "counted", is_counted)
+        .await
+        .cost_usd;
+    say(&stage, id, "in the fork").await;
+    say(&stage, parent, "without the fork").await;
     let is_more = |view: &countersign_host::control::SessionView| view.cost_usd > cost + 0.2;
     let whole = stage.until_seen(parent, "counted", is_more).await.cost_usd;
-    let part = EarlierPart::default();
-    let earlier = stage
-        .host()
-        .earlier(id, part.clone())
-        .await
-        .unwrap()
-        .unwrap();
-    let said = texts(&earlier);
+    let is_own = |view: &countersign_host::control::SessionView| view.cost_usd > 0.2;
+    let own = stage.until_seen(id, "counted", is_own).await.cost_usd;
+
+    let shown = earlier(&stage, id).await;
+    let said = texts(&shown);
     assert!(
-        said.contains("before the fork") && !said.contains("after the fork"),
+        said.contains("before the fork") && said.contains("after the fork"),
         "{said}"
     );
-    assert_eq!((earlier.how, earlier.session), (Came::Forked, Some(parent)));
-    let counted = earlier.cost_usd.unwrap();
+    assert!(!said.contains("without the fork"), "{said}");
+    assert_eq!((shown.how, shown.session), (Came::Forked, Some(parent)));
+    assert!(!shown.goes_on);
+    let counted = shown.cost_usd.unwrap();
     assert!((counted - cost).abs() < 1e-9, "{counted} {cost}");
-    assert_eq!(stage.view(id).await.cost_usd, 0.0);
     let usage = stage.host().usage(0).await.unwrap().cost_usd;
-    assert!((usage - whole).abs() < 1e-9, "{usage} {whole}");
+    assert!((usage - whole - own).abs() < 1e-9, "{usage} {whole} {own}");
+    let part = EarlierPart::default();
     assert_eq!(stage.host().earlier(parent, part).await.unwrap(), None);
+    // A fork of the fork shows the fork, and says that there is more before it.
+    let second = fork(&stage, id).await;
+    let shown = earlier(&stage, second).await;
+    let said = texts(&shown);
+    assert!(said.contains("in the fork") && shown.goes_on, "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_of_an_imported_session_that_has_not_spoken_shows_the_conversation_of_the_terminal() {
+    let stage = Stage::new(COSTS).await;
+    let conversation = in_a_terminal(&stage, "from the terminal");
+    let (parent, command) = import(&stage, &conversation, true);
+    stage.execute(command).await;
+    let id = fork(&stage, parent).await;
+    let shown = earlier(&stage, id).await;
+    assert_eq!((shown.missing.as_deref(), shown.goes_on), (None, false));
+    assert_eq!((shown.how, shown.session), (Came::Forked, Some(parent)));
+    let said = texts(&shown);
+    assert!(
+        said.contains("The heron says: from the terminal."),
+        "{said}"
+    );
 }

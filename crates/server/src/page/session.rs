@@ -121,14 +121,26 @@ impl OneSession<'_> {
             .raw("</strong> <span class=\"dim\">")
             .text(tool["state"].as_str().unwrap_or_default())
             .raw("</span>");
-        let input = &tool["input"]["json"];
-        if !input.is_null() {
-            self.pre(html, &self.redactor.value(input).to_string());
+        match edited_input(tool) {
+            Some(sent) => {
+                html.raw(" <span class=\"dim\">edited</span>");
+                self.input(html, sent);
+                html.raw("<details><summary>What the agent asked for</summary>");
+                self.input(html, &tool["input"]["json"]);
+                html.raw("</details>");
+            }
+            None => self.input(html, &tool["input"]["json"]),
         }
         if let Some(text) = tool["result"]["text"]["text"].as_str() {
             self.pre(html, text);
         }
         html.raw("</article>");
+    }
+
+    fn input(&self, html: &mut Html, input: &Value) {
+        if !input.is_null() {
+            self.pre(html, &self.redactor.value(input).to_string());
+        }
     }
 
     fn turn_end(&self, html: &mut Html, end: &Value, text: &str) {
@@ -156,4 +168,12 @@ impl OneSession<'_> {
                 .raw(" bytes in all</p>");
         }
     }
+}
+
+/// The input that was sent in place of the agent's own. The text of a plan and the answers to questions edit no call.
+fn edited_input(tool: &Value) -> Option<&Value> {
+    let answer = &tool["approval"]["answer"];
+    let is_call = matches!(tool["role"].as_str(), Some("plain" | "agent"));
+    let sent = &answer["input"]["json"];
+    (is_call && answer["verdict"] == "allow" && !sent.is_null()).then_some(sent)
 }

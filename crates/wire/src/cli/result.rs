@@ -67,6 +67,7 @@ pub struct InvalidConfigFile {
 /// The end of a turn. Success is `subtype` success *and* not `is_error`.
 #[derive(Debug, Clone, PartialEq, Wire)]
 #[wire(internal(
+    "memory_check_detail",
     "time_to_request_phases_ms",
     "turn_start_resume_kind",
     "handoff_intake_phases_ms",

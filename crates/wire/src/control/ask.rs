@@ -66,6 +66,7 @@ pub struct MatchedAskRule {
     "computer_folder",
     "provenance_prompt_line",
     "tool_kind",
+    "rule_usually_offered",
 ))]
 pub struct CanUseTool {
     /// Name of the tool.

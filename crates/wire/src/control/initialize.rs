@@ -60,6 +60,10 @@ pub struct SdkMcpManifest {
     "managedSettings",
     "workspaceTrust",
     "attachServeRequest",
+    "cloudStatusBeforeInit",
+    "disallowedTools",
+    "mcpServers",
+    "settings",
 ))]
 pub struct Initialize {
     /// Event → callback matchers.

@@ -128,8 +128,8 @@ tool_inputs! {
     ExitWorktree(ExitWorktreeInput) = "ExitWorktree",
     /// Uses a skill.
     Skill(SkillInput) = "Skill",
-    /// Proposes a goal.
-    ProposeGoal(ProposeGoalInput) = "ProposeGoal",
+    /// Sets a goal for the session.
+    SetGoal(SetGoalInput) = "SetGoal" | "ProposeGoal",
     /// Runs a workflow.
     Workflow(WorkflowInput) = "Workflow",
     /// Schedules a prompt.

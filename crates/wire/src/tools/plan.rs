@@ -197,9 +197,9 @@ pub struct TaskUpdateInput {
     pub extra: Extra,
 }
 
-/// Proposes a goal.
+/// A goal for the session; the tool was called `ProposeGoal` up to 2.1.325.
 #[derive(Debug, Clone, PartialEq, Wire)]
-pub struct ProposeGoalInput {
+pub struct SetGoalInput {
     /// The condition that must hold.
     pub condition: String,
     /// Ask the person first.

@@ -39,7 +39,7 @@ fn options_that_exclude_each_other_are_refused() {
     json_schema must be a JSON object
     settings must be a JSON object
     MCP server "x" is of type sdk, but no server of that name is mounted: mount it, or drop it
-    the working directory /nowhere/at/all is no folder: create it, or choose another
+    there is no folder at /nowhere/at/all: create it, or choose another working directory
     "#);
 }
 

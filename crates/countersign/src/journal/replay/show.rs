@@ -259,6 +259,10 @@ impl Show {
 
     fn host(&mut self, line: &[u8]) -> io::Result<()> {
         let note = self.note.take();
+        let mode = note.as_ref().and_then(|note| note.extra.get("mode"));
+        if let Some(mode) = mode.and_then(Value::as_str) {
+            self.feed.set_host_mode(mode);
+        }
         match decode::<HostMessage>(line) {
             Ok(HostMessage::User(message)) => {
                 let said = serde_json::to_value(&message.message.content).unwrap_or_default();

@@ -66,14 +66,14 @@ impl Feed {
     fn init(&mut self, init: &Init, now: Duration) -> Vec<Line> {
         self.turn.since.get_or_insert(now);
         let model = init.model.as_str();
-        let mode = init.permission_mode.as_str();
+        let mode = self.mode_in_force(init.permission_mode.as_str());
         let session = init
             .session_id
             .as_ref()
             .map(|id| id.as_str())
             .unwrap_or_default();
         let lines = match self.known.has_begun {
-            false => notice::start(init, self.view.verbose),
+            false => notice::start(init, &mode, self.view.verbose),
             true => {
                 let changed = |name: &str, before: &str, after: &str| {
                     (before != after).then(|| {
@@ -82,7 +82,7 @@ impl Feed {
                 };
                 let changes = [
                     changed("model", &self.known.model, model),
-                    changed("mode", &self.known.mode, mode),
+                    changed("mode", &self.known.mode, &mode),
                     changed("session", &self.known.session, session),
                 ];
                 changes.into_iter().flatten().collect()
@@ -90,19 +90,31 @@ impl Feed {
         };
         self.known = Known {
             model: model.to_owned(),
-            mode: mode.to_owned(),
+            mode,
             session: session.to_owned(),
             has_begun: true,
         };
         lines
     }
 
+    /// Returns the mode to show when the CLI says that it is in this one.
+    fn mode_in_force(&self, of_cli: &str) -> String {
+        const PLANS: &str = "plan";
+        let of_host = self.host_mode.as_deref().filter(|mode| *mode != PLANS);
+        let is_planning = of_cli == PLANS;
+        of_host
+            .filter(|_| !is_planning)
+            .unwrap_or(of_cli)
+            .to_owned()
+    }
+
     fn status_changed(&mut self, status: &Status, now: Duration) -> Vec<Line> {
         let mut lines = Vec::new();
-        let mode = status.permission_mode.as_ref().map(|mode| mode.as_str());
+        let mode = status.permission_mode.as_ref();
+        let mode = mode.map(|mode| self.mode_in_force(mode.as_str()));
         if let Some(mode) = mode.filter(|mode| *mode != self.known.mode) {
-            self.known.mode = mode.to_owned();
-            let words = format!("mode is now {}", text::one_row(mode, 40));
+            let words = format!("mode is now {}", text::one_row(&mode, 40));
+            self.known.mode = mode;
             lines.push(notice::note(words));
         }
         match status.status.as_ref() {

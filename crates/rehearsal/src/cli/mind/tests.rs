@@ -286,7 +286,7 @@ fn tools_are_called_in_the_english_of_the_sdks_examples() {
     );
     check(
         "Think of three jokes, then tell one",
-        "think \"I think about it: three jokes.\"; say \"I have thought about it: three jokes.\"; say \"one\"",
+        "think \"I think about it: three jokes, then tell one.\"; say \"I have thought about it: three jokes, then tell one.\"",
     );
 }
 

@@ -8,6 +8,7 @@ use crate::{Extra, Num};
 
 /// A hook began.
 #[derive(Debug, Clone, PartialEq, Wire)]
+#[wire(internal("label", "plugin_name", "origin",))]
 pub struct HookStarted {
     /// Id of this hook run.
     pub hook_id: String,
@@ -25,6 +26,7 @@ pub struct HookStarted {
 
 /// Output of a hook that is still running.
 #[derive(Debug, Clone, PartialEq, Wire)]
+#[wire(internal("backgrounded",))]
 pub struct HookProgress {
     /// Id of this hook run.
     pub hook_id: String,

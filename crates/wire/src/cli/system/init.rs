@@ -111,6 +111,7 @@ open_enum! {
     "client_thinking",
     "flag_restate_noop",
     "cloud_session",
+    "host_dropped_env",
 ))]
 pub struct Init {
     /// Available sub-agents.

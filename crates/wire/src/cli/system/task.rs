@@ -144,7 +144,7 @@ open_enum! {
 
 /// A background task ended. A turn that nobody asked for follows.
 #[derive(Debug, Clone, PartialEq, Wire)]
-#[wire(internal("handback", "handback_report",))]
+#[wire(internal("handback", "handback_report", "summary_is_report",))]
 pub struct TaskNotification {
     /// Task id.
     pub task_id: TaskId,
