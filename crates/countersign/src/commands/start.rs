@@ -68,7 +68,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         };
         let receipt = remote.client.start(&body).await?;
         let Did::Session { session } = receipt.did else {
-            return Err(Failure::Other("the server started something else".to_owned()));
+            return Err(Failure::Other(
+                "the server started something else".to_owned(),
+            ));
         };
         let short = names::short(session);
         let words = format!("Started {short}. Follow it with `countersign logs -f {short}`.");

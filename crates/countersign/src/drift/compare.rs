@@ -135,7 +135,10 @@ fn changed_fields(old: &Entry, new: &Entry, ignored: Option<&Fields>) -> Option<
 mod tests {
     use super::*;
 
-    fn surface(entries: &[(Kind, &str, Option<&[(&str, bool)]>, bool)]) -> Surface {
+    /// An entry as the tests write it: kind, name, fields with whether each is optional, and whether there may be more.
+    type Written<'a> = (Kind, &'a str, Option<&'a [(&'a str, bool)]>, bool);
+
+    fn surface(entries: &[Written<'_>]) -> Surface {
         let mut surface = Surface::default();
         for &(kind, name, fields, is_open) in entries {
             let field = |is_optional| Field {

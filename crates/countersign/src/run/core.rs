@@ -109,8 +109,7 @@ impl Core {
 
     /// Returns the name of the mode in force, as far as it is ours: the CLI says whether it plans.
     pub(crate) fn mode_name(&self) -> &'static str {
-        self.begun_in
-            .name_in_force(self.desk.profile().at(now()))
+        self.begun_in.name_in_force(self.desk.profile().at(now()))
     }
 
     /// Takes note of a line of the agent. Gives entries for calls that the CLI settled by itself.

@@ -177,7 +177,9 @@ mod tests {
         }
         // A plan was approved: what follows is asked about, unless edits were accepted with it.
         assert_eq!(Mode::Plan.name_in_force(Profile::Careful), "ask");
-        let over = Mode::HandsOff(HANDS_OFF).profile(None, now).at(Timestamp::MAX);
+        let over = Mode::HandsOff(HANDS_OFF)
+            .profile(None, now)
+            .at(Timestamp::MAX);
         assert_eq!(Mode::HandsOff(HANDS_OFF).name_in_force(over), "ask");
     }
 

@@ -295,7 +295,8 @@ async fn a_fork_shows_what_its_agent_took_over_from_the_parent_with_a_cost_of_it
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_fork_of_an_imported_session_that_has_not_spoken_shows_the_conversation_of_the_terminal() {
+async fn a_fork_of_an_imported_session_that_has_not_spoken_shows_the_conversation_of_the_terminal()
+{
     let stage = Stage::new(COSTS).await;
     let conversation = in_a_terminal(&stage, "from the terminal");
     let (parent, command) = import(&stage, &conversation, true);

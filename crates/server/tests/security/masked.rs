@@ -98,8 +98,14 @@ async fn an_edit_is_shown_as_it_was_sent(client: &Client, seen: &Value) {
     let path = format!("/plain/sessions/{session}");
     let page = client.ask("GET", &path, &[], b"").await.text();
     let (shown, asked) = page.split_once("What the agent asked for").unwrap();
-    assert!(shown.contains("NAME=y") && shown.contains("edited"), "{page}");
-    assert!(!shown.contains("NAME=x") && asked.contains("NAME=x"), "{page}");
+    assert!(
+        shown.contains("NAME=y") && shown.contains("edited"),
+        "{page}"
+    );
+    assert!(
+        !shown.contains("NAME=x") && asked.contains("NAME=x"),
+        "{page}"
+    );
     assert!(!page.contains(SECRET), "{page}");
 }
 
