@@ -1881,6 +1881,8 @@ export interface components {
              * @description What it had cost by then, in US dollars, where that is known.
              */
             cost_usd?: number | null;
+            /** @description The session that it was forked from itself goes on from an earlier conversation, which is shown there. */
+            goes_on: boolean;
             /** @description How the session came from it. */
             how: components["schemas"]["Came"];
             /** @description Entries, oldest first. Their ids are of that conversation. */
@@ -1894,7 +1896,8 @@ export interface components {
             session?: components["schemas"]["SessionId"] | null;
             /**
              * Format: int64
-             * @description Until when it is shown: microseconds of Unix time.
+             * @description Until when it is shown, in microseconds of Unix time: the import, or when the fork's first agent took it over. Now, where
+             *     no agent has.
              */
             until: number;
         };
