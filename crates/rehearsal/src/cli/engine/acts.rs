@@ -44,7 +44,7 @@ impl Engine {
     /// Why a tool cannot be called at all.
     pub(super) fn unavailable(&self, talk: u64, name: &str) -> Option<Report> {
         let outside_plan = name == "ExitPlanMode"
-            && self.rights.mode() != "plan"
+            && self.permissions.mode() != "plan"
             && self.version.reads_plan_file();
         if outside_plan {
             let text =
@@ -60,9 +60,10 @@ impl Engine {
         // The engine's own tools are called by other names in old versions.
         let is_known = is_offered || matches!(name, "Agent" | "KillShell");
         let is_mcp = name.starts_with("mcp__");
-        let missing = self.rights.removed(name) || (!is_known && self.version.stamps_lines());
+        let missing =
+            self.permissions.is_removed(name) || (!is_known && self.version.stamps_lines());
         missing.then(|| {
-            if !is_mcp && self.rights.removed(name) {
+            if !is_mcp && self.permissions.is_removed(name) {
                 let text = format!(
                     "Error: No such tool available: {name}. {name} is not available in this session."
                 );
@@ -197,7 +198,7 @@ impl Engine {
     }
 
     fn enter_plan(&mut self, index: usize) {
-        self.rights.enter_plan();
+        self.permissions.enter_plan();
         self.choose_plan_file();
         if self.version.reports_mode_in_turn() {
             self.say_status();
@@ -216,13 +217,10 @@ impl Engine {
             && self.plan.as_ref() != Some(edited)
         {
             let deed = Deed::write(&path, edited);
-            self.out.push(Output::Do {
-                serial: u64::MAX,
-                deed,
-            });
+            self.order(deed);
         }
-        if self.rights.mode() == "plan" {
-            self.rights.leave_plan();
+        if self.permissions.mode() == "plan" {
+            self.permissions.leave_plan();
             if self.version.reports_mode_in_turn() {
                 self.say_status();
             }

@@ -180,7 +180,14 @@ impl Engine {
             "type": "tool_use", "id": tool_use_id, "name": name, "input": input,
         });
         self.say_block(talk, block, &Default::default());
-        let body = self.rights.plain_question(self.version, &name, &input);
+        let edits = json!({"type": "setMode", "mode": "acceptEdits", "destination": "session"});
+        let mut body = json!({"permission_suggestions": [edits]});
+        if self.version.stamps_lines() {
+            body["display_name"] = name.clone().into();
+            if let Some(description) = input.get("description") {
+                body["description"] = description.clone();
+            }
+        }
         let text = gives.unwrap_or_else(|| format!("{name} was run with ${{input}}"));
         let batch = self.next_call;
         let serial = self.push_call(talk, batch, name, input, tool_use_id);
@@ -287,7 +294,7 @@ impl Engine {
         }
         match act::accept(&name, &input) {
             Ok(input) => {
-                let input = self.rights.settle(&name, input);
+                let input = self.permissions.settle(&name, input);
                 self.calls[index].input = input.clone();
                 self.calls[index].stage = Stage::Checking;
                 let serial = self.calls[index].serial;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::Engine;
 use super::deed::{Deed, Kind};
 use super::fiber::{Fiber, Wait};
 use super::talk::{MAIN, text_of};
-use super::{Engine, Output};
 use crate::cli::mind;
 use crate::cli::scenario::{Amend, Calling, Counts, Step};
 use crate::model::inline::{Part, Spoken};
@@ -61,10 +61,7 @@ impl Engine {
             path: path.to_string_lossy().into_owned(),
             text: mind.state().to_string(),
         });
-        self.out.push(Output::Do {
-            serial: u64::MAX,
-            deed,
-        });
+        self.order(deed);
     }
 
     fn take_reply(&mut self, fiber: &mut Fiber, spoken: Spoken) {
@@ -273,7 +270,7 @@ impl Engine {
         let steps = mind::follow(&mind::Request {
             prompt: &prompt,
             first_prompt: &first_prompt,
-            mode: self.rights.mode(),
+            mode: self.permissions.mode(),
             model: &self.model,
             cwd: &self.cwd,
             plan_file: self.plan_file.as_deref(),

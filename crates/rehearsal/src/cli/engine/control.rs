@@ -185,7 +185,7 @@ impl Engine {
         for (key, value) in [
             ("pid", json!(self.pid)),
             ("claude_code_version", self.version.to_string().into()),
-            ("current_permission_mode", self.rights.mode().into()),
+            ("current_permission_mode", self.permissions.mode().into()),
         ] {
             if body.get(key).is_some() {
                 body[key] = value;
@@ -234,10 +234,10 @@ impl Engine {
 
     fn set_mode(&mut self, request: &Value) -> Performed {
         let mode = request["mode"].as_str().unwrap_or_default();
-        if let Err(error) = self.rights.set_mode(mode, self.version) {
+        if let Err(error) = self.permissions.set_mode(mode) {
             return self.coded(&error.to_string(), error.code());
         }
-        let mode = self.rights.mode().to_owned();
+        let mode = self.permissions.mode().to_owned();
         let mut performed = success(json!({"mode": mode}));
         if self.version.answers_mode_twice() {
             performed.replies.extend(bare().replies);

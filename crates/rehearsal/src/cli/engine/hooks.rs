@@ -118,7 +118,7 @@ impl Engine {
             "session_id": self.session,
             "transcript_path": self.transcript_path(),
             "cwd": self.cwd,
-            "permission_mode": self.rights.mode(),
+            "permission_mode": self.permissions.mode(),
             "hook_event_name": event,
         });
         let about_tool = fields.get("tool_name").is_some();

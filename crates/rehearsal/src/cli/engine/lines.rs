@@ -26,7 +26,7 @@ impl Engine {
         line["cwd"] = self.cwd.clone().into();
         line["session_id"] = self.session.clone().into();
         line["uuid"] = self.ids.uuid().into();
-        line["permissionMode"] = self.rights.mode().into();
+        line["permissionMode"] = self.permissions.mode().into();
         line["model"] = self.model.clone().into();
         if let Some(style) = self.settings.effective().get_mut("outputStyle") {
             line["output_style"] = style.take();
@@ -79,7 +79,7 @@ impl Engine {
     }
 
     pub(super) fn say_status(&mut self) {
-        let mode = self.rights.mode().to_owned();
+        let mode = self.permissions.mode().to_owned();
         self.say_system(json!({"subtype": "status", "status": null, "permissionMode": mode}));
     }
 

@@ -47,6 +47,7 @@ use super::args::{self, Refusal};
 use super::cast::Cast;
 use super::disk::{Agents, Commands, Scribe, Settings};
 use super::ids::Ids;
+use super::permissions::Permissions;
 use super::scenario::{Habit, ReplyRule, Scenario, When};
 use super::version::Version;
 use crate::model::inline::Inline;
@@ -57,7 +58,6 @@ use fiber::{Fiber, Role};
 use hook_commands::HookRun;
 use ledger::{AgentStats, Ledger};
 use requests::Pending;
-use rights::Rights;
 use servers::Servers;
 use talk::{MAIN, Talk};
 use tasks::Task;
@@ -82,7 +82,7 @@ pub struct Engine {
     wall: Duration,
     session: String,
     model: String,
-    rights: Rights,
+    permissions: Permissions,
     /// Where transcripts of this folder are, and where the output of tasks goes.
     config_dir: String,
     project_dir: String,
@@ -228,7 +228,7 @@ impl Engine {
                 .unwrap_or_default(),
             seed: launch.seed,
             session,
-            rights: Rights::new(&launch, &flags),
+            permissions: rights::permissions(&launch, &flags, version),
             model: model.unwrap_or_else(|| init["model"].as_str().unwrap_or_default().to_owned()),
             used: vec![0; scenario.blocks.len()],
             had: past.map(|past| past.prompts()).unwrap_or_default(),
@@ -382,6 +382,12 @@ impl Engine {
         }
     }
 
+    /// Has the shell do something that nobody waits for.
+    fn order(&mut self, deed: Deed) {
+        let serial = u64::MAX;
+        self.out.push(Output::Do { serial, deed });
+    }
+
     /// Milliseconds since 1970.
     fn wall_ms(&self) -> u64 {
         u64::try_from((self.wall + self.now).as_millis()).unwrap_or_default()
@@ -459,7 +465,7 @@ impl Engine {
             "cwd" => self.cwd.clone(),
             "first_prompt" => self.talk(MAIN).first_prompt(),
             "home" => self.home.clone(),
-            "mode" => self.rights.mode().to_owned(),
+            "mode" => self.permissions.mode().to_owned(),
             "model" => self.model.clone(),
             "n" => fiber_count.to_string(),
             "plan_file" => self.plan_file.clone().unwrap_or_default(),

@@ -5,13 +5,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Engine;
+use super::Launch;
 use super::call::Call;
 use super::deed::{Deed, Kind};
 use super::ledger::Spent;
 use super::report::Report;
 use super::talk::{MAIN, Message};
 use super::turn::UserMessage;
-use super::{Launch, Output};
 use crate::cli::args::Flags;
 use crate::cli::disk::{
     AgentNote, Aside, Cost, Denial, Head, Moment, Origin, Prompt, Reported, Said, Scribe, Who,
@@ -66,10 +66,7 @@ impl Engine {
         for written in written {
             self.mirror(&written);
             let deed = Deed(Kind::Written(written));
-            self.out.push(Output::Do {
-                serial: u64::MAX,
-                deed,
-            });
+            self.order(deed);
         }
     }
 
@@ -196,16 +193,13 @@ impl Engine {
         let at = self.at();
         let named = message.uuid().is_some();
         let uuid = message.id.clone();
-        self.out.push(Output::Do {
-            serial: u64::MAX,
-            deed: Deed(Kind::Checkpoint {
-                message: uuid.clone(),
-            }),
-        });
+        self.order(Deed(Kind::Checkpoint {
+            message: uuid.clone(),
+        }));
         if let (Some(scribe), true) = (&mut self.scribe, self.flags_of_env.checkpoints) {
             scribe.remembered(&uuid, at, &json!({}));
         }
-        let mode = self.rights.mode().to_owned();
+        let mode = self.permissions.mode().to_owned();
         let prompt_id = self.turn.as_ref().map(|turn| turn.prompt_id.clone());
         let prompt_id = prompt_id.unwrap_or_default();
         let content = json!({
@@ -232,7 +226,7 @@ impl Engine {
     /// The CLI begins a turn because a task has ended.
     pub(super) fn note_task(&mut self, run: &str, text: &str) {
         let (at, uuid) = (self.at(), self.ids.uuid());
-        let mode = self.rights.mode().to_owned();
+        let mode = self.permissions.mode().to_owned();
         let prompt_id = self.turn.as_ref().map(|turn| turn.prompt_id.clone());
         let prompt_id = prompt_id.unwrap_or_default();
         let content = json!({"role": "user", "content": text});

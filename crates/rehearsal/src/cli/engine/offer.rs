@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::Engine;
 use super::deed::{Deed, Kind};
-use super::{Engine, Output};
 use crate::cli::disk;
 
 impl Engine {
@@ -77,11 +77,8 @@ impl Engine {
         let path = format!("{}/plans/{slug}.md", self.config_dir);
         self.plan_file = Some(path.clone());
         self.note_plan(&slug);
-        self.rights.set_plan_file(&path);
-        self.out.push(Output::Do {
-            serial: u64::MAX,
-            deed: Deed(Kind::Plan { path }),
-        });
+        self.permissions.set_plan_file(&path);
+        self.order(Deed(Kind::Plan { path }));
     }
 
     /// The model is asked again: it hears of files that changed.
@@ -89,10 +86,7 @@ impl Engine {
         let deed = Deed(Kind::ModelSpeaks {
             model: self.model.clone(),
         });
-        self.out.push(Output::Do {
-            serial: u64::MAX,
-            deed,
-        });
+        self.order(deed);
     }
 }
 

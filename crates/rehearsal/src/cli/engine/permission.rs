@@ -9,8 +9,7 @@ use super::ask::{Answer, Kind};
 use super::call::Stage;
 use super::hooks::{Decision, Heard};
 use super::report::{Ending, Report, display_name};
-use super::rights::{Heard as Word, Named};
-use crate::cli::permissions::{Decision as Ruling, Refusal, answered_meta};
+use crate::cli::permissions::{self, Decision as Ruling, Mcp, Refusal, answered_meta};
 use crate::cli::scenario::Asking;
 use crate::cli::verdict::{self, Verdict};
 
@@ -54,35 +53,35 @@ impl Engine {
                 report.ending = Some(Ending::Deferred);
                 self.calls[index].stage = Stage::After(Vec::new(), Box::new(report));
             }
-            Decision::Allow => self.follow_rules(index, Word::Allow),
-            Decision::Ask => self.follow_rules(index, Word::Ask(heard.reason.as_deref())),
-            Decision::None | Decision::Defer => self.follow_rules(index, Word::Nothing),
+            decision => self.follow_rules(index, decision, heard.reason.as_deref()),
         }
     }
 
-    fn follow_rules(&mut self, index: usize, word: Word<'_>) {
+    fn follow_rules(&mut self, index: usize, decision: Decision, reason: Option<&str>) {
         let call = &self.calls[index];
         let found = self.servers.of_tool(&call.name);
-        let read_only = |tool: &Value| tool["annotations"]["readOnlyHint"] == true;
-        let named = Named {
-            name: &call.name,
+        let named = permissions::Call {
+            tool: &call.name,
             input: &call.input,
-            server: found.map(|(server, _)| server.name.as_str()),
-            read_only: found.is_some_and(|(_, tool)| read_only(tool)),
+            mcp: found.map(|(server, tool)| Mcp {
+                server: &server.name,
+                read_only: tool["annotations"]["readOnlyHint"] == true,
+            }),
         };
         let shown = found.map(|(_, tool)| display_name(tool));
-        match self.rights.rule(&named, word) {
+        let ruling = match decision {
+            Decision::Allow => self.permissions.hook_allows(&named),
+            Decision::Ask => self.permissions.ask_because(&named, reason),
+            _ => self.permissions.decide(&named),
+        };
+        match ruling {
             Ruling::Run(accepted) => {
-                let meta = accepted.meta();
-                self.calls[index].decision = meta["permission_decision"].clone();
+                self.calls[index].decision = accepted.meta()["permission_decision"].clone();
                 self.act(index);
             }
             Ruling::Refuse(refusal) => {
-                let instead = match self.has_hooks("PermissionRequest", &self.calls[index].name) {
-                    true => self.as_asked(index),
-                    false => None,
-                };
-                match instead {
+                let may_answer = self.has_hooks("PermissionRequest", &self.calls[index].name);
+                match self.as_asked(index).filter(|_| may_answer) {
                     Some(body) => self.ask_hooks_only(index, body, refusal),
                     None => self.refuse_by_rule(index, &refusal),
                 }
@@ -96,15 +95,14 @@ impl Engine {
         }
     }
 
+    /// What the host would be asked if there were one.
     fn as_asked(&mut self, index: usize) -> Option<Value> {
         let call = &self.calls[index];
-        let named = Named {
-            name: &call.name,
+        self.permissions.would_ask(&permissions::Call {
+            tool: &call.name,
             input: &call.input,
-            server: None,
-            read_only: false,
-        };
-        self.rights.rule_as_asked(&named)
+            mcp: None,
+        })
     }
 
     /// There is no host to ask, but callbacks that may answer in its place.

@@ -54,10 +54,10 @@ impl Engine {
             "apply_flag_settings" => {
                 self.settings.apply_flag(request["settings"].clone());
                 let flag = self.settings.of(Source::Flag).cloned().unwrap_or_default();
-                self.rights.replace_settings(Source::Flag, &flag);
+                self.permissions.replace_settings(Source::Flag, &flag);
                 bare()
             }
-            "list_permission_rules" => success(self.rights.listing()),
+            "list_permission_rules" => success(self.permissions.listing()),
             "get_plan" => success(match (&self.plan, &self.plan_file) {
                 (Some(plan), Some(path)) => json!({"exists": true, "content": plan, "path": path}),
                 _ => json!({"exists": false}),

@@ -178,7 +178,7 @@ impl Engine {
                 let turn = self.turn.as_ref();
                 turn.is_some_and(|turn| turn.prompt.contains(part))
             }
-            Condition::Mode(mode) => self.rights.mode() == mode,
+            Condition::Mode(mode) => self.permissions.mode() == mode,
         }
     }
 

@@ -61,7 +61,7 @@ impl Engine {
             let problem = format!("Agent type '{kind}' not found. Available agents: {known}");
             return self.acted(index, Report::error(problem));
         }
-        if let Some(problem) = self.rights.agent_denied(&kind) {
+        if let Some(problem) = self.permissions.agent_denied(&kind) {
             return self.acted(index, Report::error(problem));
         }
         let wanted = input["run_in_background"].as_bool();

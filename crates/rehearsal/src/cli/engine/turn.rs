@@ -275,7 +275,7 @@ impl Engine {
             self.talk(MAIN)
                 .hear(json!([{"type": "text", "text": context}]));
         }
-        if self.rights.mode() == "plan" {
+        if self.permissions.mode() == "plan" {
             self.choose_plan_file();
             if let Some(path) = self.plan_file.clone() {
                 let text = format!("Plan mode is active. Write the plan to {path}");

@@ -1,8 +1,56 @@
-//! What becomes of a tool call, in the words that the wire uses.
+//! What becomes of a tool call, in the words that the wire uses: decisions, refusals and modes.
 //!
 //! Owns the shape of an outcome and the entry of `tool_result_meta` that goes with it. Says nothing of how it came to be.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+
+use super::question::Question;
+use crate::cli::source::Source;
+
+/// The modes, as they are named on the wire; the usual one first.
+pub(super) const MODES: [&str; 6] = [
+    "default",
+    "acceptEdits",
+    "auto",
+    "bypassPermissions",
+    "dontAsk",
+    "plan",
+];
+
+/// Number of refusals for want of a check that end a turn.
+pub(in crate::cli) const UNCHECKED_LIMIT: usize = 10;
+
+/// Why a mode was not set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(in crate::cli) enum ModeError {
+    /// There is no such mode.
+    #[error(
+        "Cannot set permission mode: must be one of acceptEdits, auto, bypassPermissions, default, dontAsk, plan"
+    )]
+    Unknown,
+    /// The session was not launched for it.
+    #[error(
+        "Cannot set permission mode to bypassPermissions because the session was not launched with \
+         --dangerously-skip-permissions"
+    )]
+    NotLaunched,
+}
+
+impl ModeError {
+    /// The `error_code` of the answer.
+    pub(in crate::cli) fn code(self) -> &'static str {
+        match self {
+            ModeError::Unknown => "invalid_mode",
+            ModeError::NotLaunched => "bypass_not_launched",
+        }
+    }
+}
+
+/// Returns the mode that a name on the command line or on the wire means.
+pub(super) fn named_mode(name: &str) -> Option<&'static str> {
+    let name = if name == "manual" { "default" } else { name };
+    MODES.into_iter().find(|mode| *mode == name)
+}
 
 /// Whether a call runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,18 +59,36 @@ pub(in crate::cli) enum Decision {
     Run(Accepted),
     /// It does not run, and nobody is asked.
     Refuse(Refusal),
-    /// The host is asked: the fields of `can_use_tool` beside `subtype`, `tool_name`, `input`, `tool_use_id` and
-    /// `agent_id`.
+    /// The host is asked: the fields of `can_use_tool` beside those that name the call.
     Ask(Value),
 }
 
-/// Why a call runs without a question.
+/// Why a call runs without a question: `source` and `reason_type` of its decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) struct Accepted {
-    /// `config`, `hook`, or `user_temporary` where a rule of this session says so.
-    pub(in crate::cli) source: &'static str,
-    /// `rule`, `mode`, `subcommandResults`, `hook`.
-    pub(in crate::cli) reason_type: Option<&'static str>,
+pub(in crate::cli) struct Accepted(&'static str, Option<&'static str>);
+
+impl Accepted {
+    pub(super) const ALWAYS: Self = Self("config", None);
+    /// A file of the CLI's own, kept for the model to write.
+    pub(super) const OWN_FILE: Self = Self("config", Some("other"));
+    pub(super) const MODE: Self = Self("config", Some("mode"));
+    pub(super) const PARTS: Self = Self("config", Some("subcommandResults"));
+    pub(super) const HOOK: Self = Self("hook", Some("hook"));
+
+    /// A rule of this source lets the call run.
+    pub(super) fn by_rule(source: Source) -> Self {
+        let by = match source {
+            Source::Session => "user_temporary",
+            Source::User | Source::Project | Source::Local => "user_permanent",
+            _ => "config",
+        };
+        Self(by, Some("rule"))
+    }
+
+    /// The entry of `tool_result_meta`, without its `id`.
+    pub(in crate::cli) fn meta(&self) -> Value {
+        json!({"permission_decision": entry("accept", self.0, self.1)})
+    }
 }
 
 /// A call that does not run.
@@ -32,69 +98,139 @@ pub(in crate::cli) struct Refusal {
     pub(in crate::cli) text: String,
     /// The fields of `system/permission_denied` beside the tool's name and ids; without them there is no such line.
     pub(in crate::cli) event: Option<Value>,
-    /// `config`, `hook` or `user_reject`.
-    pub(in crate::cli) source: &'static str,
-    /// `rule`, `mode`, `subcommandResults`, `classifier`, `safetyCheck`, `asyncAgent`, `hook`.
-    pub(in crate::cli) reason_type: Option<&'static str>,
+    pub(super) source: &'static str,
+    pub(super) reason_type: Option<&'static str>,
     /// `permission-rule`, `user-rejected`, `automode-unavailable`.
     pub(in crate::cli) kind: Option<&'static str>,
 }
 
-impl Accepted {
-    /// The entry of `tool_result_meta`, without its `id`.
-    pub(in crate::cli) fn meta(&self) -> Value {
-        json!({"permission_decision": verdict("accept", self.source, self.reason_type)})
-    }
-}
-
 impl Refusal {
+    /// A refusal with its reason, which the host is told of.
+    fn told(text: String, reason_type: &'static str, mut event: Value) -> Self {
+        event["decision_reason_type"] = reason_type.into();
+        event["message"] = text.clone().into();
+        Refusal {
+            text,
+            event: Some(event),
+            source: "config",
+            reason_type: Some(reason_type),
+            kind: Some("permission-rule"),
+        }
+    }
+
+    /// A rule, or the mode, refuses the call.
+    pub(super) fn by_rule(text: String, reason_type: &'static str) -> Self {
+        Refusal::told(text, reason_type, json!({}))
+    }
+
+    /// A rule about a path refuses the call; the host is not told.
+    pub(super) fn by_path(text: &str) -> Self {
+        Refusal {
+            text: format!("<tool_use_error>{text}</tool_use_error>"),
+            event: None,
+            source: "config",
+            reason_type: Some("rule"),
+            kind: None,
+        }
+    }
+
+    /// `dontAsk`: what would be asked is refused.
+    pub(super) fn without_asking(tool: &str) -> Self {
+        let text = format!(
+            "Permission to use {tool} has been denied because Claude Code is running in don't ask mode. Another tool may \
+             reach the same end in an honest way; do not look for a way around this."
+        );
+        Refusal::by_rule(text, "mode")
+    }
+
+    /// Nobody is there to ask.
+    pub(super) fn unasked(asked: &Question) -> Self {
+        let mut event = json!({"message": asked.message});
+        for key in ["decision_reason_type", "decision_reason"] {
+            if let Some(value) = asked.fields.get(key) {
+                event[key] = value.clone();
+            }
+        }
+        Refusal {
+            text: asked.message.clone(),
+            event: Some(event),
+            source: "config",
+            reason_type: None,
+            kind: Some("user-rejected"),
+        }
+    }
+
+    /// The host said that nobody will answer.
+    pub(super) fn unanswerable(asked: &Question) -> Self {
+        let text = format!(
+            "Permission for this tool use was denied. It requires approval, and nobody can give one in this session. What \
+             required approval: {}",
+            asked.message
+        );
+        let reason = "no approval surface in this session; permission request denied automatically";
+        Refusal::told(text, "asyncAgent", json!({"decision_reason": reason}))
+    }
+
+    /// The check that `auto` would need does not run here; the `last` such refusal ends the turn.
+    pub(in crate::cli) fn unchecked(tool: &str, last: bool) -> Self {
+        let (code, reason) = match last {
+            false => ("auto_mode_no_check_in_session", "Classifier unavailable"),
+            true => (
+                "auto_mode_stop_no_check_in_session",
+                "Auto mode unavailable — stopped after repeated responses with no safety verdict",
+            ),
+        };
+        let text = format!(
+            "Auto mode is unavailable: its safety check does not run for this session, so {tool} was not run."
+        );
+        let event = json!({"decision_reason": reason, "decision_reason_code": code});
+        Refusal {
+            kind: Some("automode-unavailable"),
+            ..Refusal::told(text, "classifier", event)
+        }
+    }
+
+    /// Whether it was refused for want of a check.
+    pub(in crate::cli) fn is_unchecked(&self) -> bool {
+        self.kind == Some("automode-unavailable")
+    }
+
+    /// A removal that only a person may allow, where no person is asked.
+    pub(super) fn removal(asked: &Question) -> Self {
+        let reason = &asked.fields["decision_reason"];
+        let text = format!(
+            "Permission for this command was denied by a built-in Claude Code safety check, not by the user. What was \
+             flagged: {}",
+            reason.as_str().unwrap_or_default()
+        );
+        Refusal::told(text, "safetyCheck", json!({"decision_reason": reason}))
+    }
+
     /// The entry of `tool_result_meta`, without its `id`.
     pub(in crate::cli) fn meta(&self) -> Value {
-        let verdict = verdict("reject", self.source, self.reason_type);
+        let entry = entry("reject", self.source, self.reason_type);
         match self.kind {
-            Some(kind) => json!({"non_execution_kind": kind, "permission_decision": verdict}),
-            None => json!({"permission_decision": verdict}),
+            Some(kind) => json!({"non_execution_kind": kind, "permission_decision": entry}),
+            None => json!({"permission_decision": entry}),
         }
     }
 }
 
 /// The entry of `tool_result_meta` after the host has answered, without its `id`.
 pub(in crate::cli) fn answered_meta(allowed: bool) -> Value {
-    if allowed {
-        json!({"permission_decision": verdict("accept", "user_temporary", None)})
-    } else {
-        json!({
+    match allowed {
+        true => json!({"permission_decision": entry("accept", "user_temporary", None)}),
+        false => json!({
             "non_execution_kind": "permission-rule",
-            "permission_decision": verdict("reject", "user_reject", None),
-        })
+            "permission_decision": entry("reject", "user_reject", None),
+        }),
     }
 }
 
-fn verdict(decision: &str, source: &str, reason_type: Option<&str>) -> Value {
-    let mut fields = Map::new();
-    fields.insert("decision".into(), decision.into());
-    fields.insert("source".into(), source.into());
+fn entry(decision: &str, source: &str, reason_type: Option<&str>) -> Value {
+    let mut entry = json!({"decision": decision, "source": source});
     if let Some(reason) = reason_type {
-        fields.insert("reason_type".into(), reason.into());
+        entry["reason_type"] = reason.into();
     }
-    Value::Object(fields)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_absent_reason_is_missing_and_not_null() {
-        let run = Accepted {
-            source: "config",
-            reason_type: None,
-        };
-        let expected = json!({"permission_decision": {"decision": "accept", "source": "config"}});
-        assert_eq!(run.meta(), expected);
-        assert_eq!(
-            answered_meta(false)["permission_decision"]["source"],
-            "user_reject"
-        );
-    }
+    entry
 }

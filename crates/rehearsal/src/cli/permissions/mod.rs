@@ -1,161 +1,167 @@
-//! Whether a tool call runs, is refused or is asked about, as the CLI 2.1.325 was measured to decide it.
+//! Whether a tool call runs, is refused or is asked about.
 //!
-//! Pure: rules, modes and folders in, a [`Decision`] with every field of `can_use_tool` out; the disk is asked two
-//! questions through [`World`]. What a decision looks like for some thousand calls stands in `measured.jsonl`, taken
-//! from the real CLI. Invariant: where the measured behaviour is not known, the call is asked about.
+//! Rules, modes and folders in, a [`Decision`] with every field of `can_use_tool` out. Of the disk it asks only whether a
+//! path is a folder and where a link leads. Invariant: what is not known to be harmless is asked about.
 
-mod ask;
-mod bench;
-mod command;
+mod calls;
 mod decision;
-mod files;
-mod glob;
-mod listing;
-mod mode;
-mod other;
-mod paths;
+mod places;
+mod question;
 mod rule;
 mod rules;
-mod setup;
-#[cfg(test)]
-#[cfg(unix)]
-mod table;
+mod shell;
 #[cfg(test)]
 #[cfg(unix)]
 mod tests;
 mod update;
-mod wish;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-pub(in crate::cli) use decision::{Accepted, Decision, Refusal, answered_meta};
-pub(in crate::cli) use mode::{ModeError, UNCHECKED_LIMIT};
-#[cfg(test)]
-use setup::World;
-pub(in crate::cli) use setup::{Disk, Prompts, Setup};
-#[cfg(test)]
-use update::Applied;
-pub(in crate::cli) use wish::{Mcp, Wish};
+pub(in crate::cli) use calls::{Call, Mcp};
+use calls::{Touch, touch_of};
+pub(in crate::cli) use decision::{
+    Accepted, Decision, ModeError, Refusal, UNCHECKED_LIMIT, answered_meta,
+};
+use decision::{MODES, named_mode};
+use places::Places;
+use question::{Firm, Question, Verdict};
+use rule::{Behavior, Rule, today};
+use rules::Rules;
 
 use super::source::Source;
-use ask::{Asked, Free, Kind, Verdict};
-use bench::Bench;
-use paths::Places;
-use rule::{Behavior, Rule};
-use rules::{Rules, Touch};
 
-const BY_HOOK: Accepted = Accepted {
-    source: "hook",
-    reason_type: Some("hook"),
-};
+/// Who can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) enum Prompts {
+    /// The host, by `can_use_tool` (`--permission-prompt-tool stdio`).
+    Host,
+    /// Nobody: no `--permission-prompt-tool` was given.
+    Nobody,
+    /// Nobody, because the host said so (`--permission-prompts none`).
+    Off,
+}
+
+/// What a session's permissions start from.
+#[derive(Debug)]
+pub(in crate::cli) struct Setup {
+    /// `--permission-mode`; without one the settings' `permissions.defaultMode` holds.
+    pub(in crate::cli) mode: Option<String>,
+    /// Launched with a flag that lets the session switch to `bypassPermissions`.
+    pub(in crate::cli) bypass_allowed: bool,
+    pub(in crate::cli) prompts: Prompts,
+    pub(in crate::cli) cwd: PathBuf,
+    pub(in crate::cli) home: PathBuf,
+    pub(in crate::cli) config_dir: PathBuf,
+    /// `--add-dir`.
+    pub(in crate::cli) dirs: Vec<PathBuf>,
+    /// The rules of `--allowedTools` and `--disallowedTools`.
+    pub(in crate::cli) allowed: Vec<String>,
+    pub(in crate::cli) disallowed: Vec<String>,
+    pub(in crate::cli) settings: Vec<(Source, Value)>,
+    /// Without trust in the folder, what the project allows does not count.
+    pub(in crate::cli) trusted: bool,
+    /// An old version: any word is a mode, and `bypassPermissions` needs no flag.
+    pub(in crate::cli) takes_any_mode: bool,
+}
 
 /// The permissions of one session.
 #[derive(Debug)]
-pub(in crate::cli) struct Permit {
-    mode: &'static str,
+pub(in crate::cli) struct Permissions {
+    mode: String,
     /// The mode that a plan was begun in.
-    before_plan: Option<&'static str>,
-    /// The plan was begun by an update: then nothing is checked by a classifier.
-    plan_by_update: bool,
+    before_plan: Option<String>,
     bypass_allowed: bool,
+    takes_any_mode: bool,
     prompts: Prompts,
     rules: Rules,
     /// Working folders beside the session's own.
     folders: Vec<(PathBuf, Source)>,
-    /// What each source says about checking by a classifier while planning.
-    auto_while_planning: Vec<(Source, bool)>,
+    /// What settings say about checking by a classifier while planning.
+    checks_plans: Option<bool>,
     places: Places,
 }
 
-impl Permit {
+impl Permissions {
     /// The permissions a session starts with.
     pub(in crate::cli) fn new(setup: Setup) -> Self {
         let mode = start_mode(&setup);
-        let mut permit = Permit {
-            mode: "default",
-            before_plan: None,
-            plan_by_update: false,
+        let mut permissions = Permissions {
+            before_plan: (mode == "plan").then(|| "default".to_owned()),
             bypass_allowed: setup.bypass_allowed || mode == "bypassPermissions",
+            mode: mode.to_owned(),
+            takes_any_mode: setup.takes_any_mode,
             prompts: setup.prompts,
             rules: Rules::new(setup.trusted),
             folders: Vec::new(),
-            auto_while_planning: Vec::new(),
+            checks_plans: None,
             places: Places {
-                root: paths::tidy(&setup.cwd),
+                root: places::tidy(&setup.cwd),
                 home: setup.home,
                 config_dir: setup.config_dir,
-                plan_file: setup.plan_file,
-                world: setup.world,
+                plan_file: None,
             },
         };
         for (source, settings) in &setup.settings {
-            permit.replace_settings(*source, settings);
+            permissions.replace_settings(*source, settings);
         }
-        permit
-            .folders
-            .extend(setup.dirs.into_iter().map(|dir| (dir, Source::CliArg)));
+        let dirs = setup.dirs.into_iter().map(|dir| (dir, Source::CliArg));
+        permissions.folders.extend(dirs);
         for (texts, behavior) in [
             (setup.allowed, Behavior::Allow),
             (setup.disallowed, Behavior::Deny),
         ] {
             for rule in texts.iter().filter_map(|text| Rule::parse(text)) {
-                permit.rules.add(Source::CliArg, behavior, rule);
+                permissions.rules.add(Source::CliArg, behavior, rule);
             }
         }
-        permit.switch(mode);
-        permit
+        permissions
     }
 
     /// The mode, as it is named on the wire.
-    pub(in crate::cli) fn mode(&self) -> &'static str {
-        self.mode
+    pub(in crate::cli) fn mode(&self) -> &str {
+        &self.mode
     }
 
     /// Sets the mode, as `set_permission_mode` asks.
     pub(in crate::cli) fn set_mode(&mut self, name: &str) -> Result<(), ModeError> {
-        let mode = mode::named(name).ok_or(ModeError::Unknown)?;
-        if mode == "bypassPermissions" && !self.bypass_allowed {
+        let mode = match named_mode(name) {
+            None if !self.takes_any_mode => return Err(ModeError::Unknown),
+            mode => mode.unwrap_or(name),
+        };
+        if mode == "bypassPermissions" && !self.bypass_allowed && !self.takes_any_mode {
             return Err(ModeError::NotLaunched);
         }
-        self.switch(mode);
+        self.switch(mode.to_owned());
         Ok(())
     }
 
-    fn switch(&mut self, mode: &'static str) {
-        match (self.mode, mode) {
+    fn switch(&mut self, mode: String) {
+        let before = std::mem::replace(&mut self.mode, mode);
+        match (before.as_str(), self.mode.as_str()) {
             ("plan", "plan") => {}
-            (_, "plan") => self.before_plan = Some(self.mode),
+            (_, "plan") => self.before_plan = Some(before),
             _ => self.before_plan = None,
         }
-        self.mode = mode;
-        self.plan_by_update = false;
-        self.refresh();
-    }
-
-    /// Rules that would let anything run do not count where a classifier is meant to look.
-    fn refresh(&mut self) {
-        self.rules.wary =
-            self.mode == "auto" || self.mode == "plan" && self.checks_while_planning();
     }
 
     /// Begins to plan.
     pub(in crate::cli) fn enter_plan(&mut self) {
-        self.switch("plan");
+        self.switch("plan".to_owned());
     }
 
     /// Ends planning: back to the mode that was before.
     pub(in crate::cli) fn leave_plan(&mut self) {
         if self.mode == "plan" {
-            let before = self.before_plan.unwrap_or("default");
-            self.switch(before);
+            let before = self.before_plan.take();
+            self.switch(before.unwrap_or_else(|| "default".to_owned()));
         }
     }
 
-    /// Where the plan is written, from now on.
-    pub(in crate::cli) fn set_plan_file(&mut self, file: Option<PathBuf>) {
-        self.places.plan_file = file;
+    /// Says where the plan is written from now on.
+    pub(in crate::cli) fn set_plan_file(&mut self, file: &str) {
+        self.places.plan_file = Some(PathBuf::from(file));
     }
 
     /// Takes what a source says now in place of what it said before.
@@ -164,232 +170,166 @@ impl Permit {
         self.folders.retain(|(_, from)| *from != source);
         let listed = settings["permissions"]["additionalDirectories"].as_array();
         for folder in listed.into_iter().flatten().filter_map(Value::as_str) {
-            let path = self.places.absolute(&self.places.root, folder);
-            let trusted = source != Source::Project || self.rules.trusted;
-            if trusted && self.places.world.is_dir(&path) {
+            let path = self.places.absolute(folder);
+            if (source != Source::Project || self.rules.trusted) && path.is_dir() {
                 self.folders.push((path, source));
             }
         }
-        self.auto_while_planning.retain(|(from, _)| *from != source);
-        if let Some(auto) = settings["useAutoModeDuringPlan"].as_bool() {
-            self.auto_while_planning.push((source, auto));
-        }
-        self.refresh();
+        let checks = settings["useAutoModeDuringPlan"].as_bool();
+        self.checks_plans = checks.or(self.checks_plans);
     }
 
     /// Whether the tool is taken out of the session by a rule.
-    pub(in crate::cli) fn removed(&self, tool: &str) -> bool {
-        self.rules
-            .whole(Behavior::Deny, rule::today(tool))
-            .is_some()
+    pub(in crate::cli) fn is_removed(&self, tool: &str) -> bool {
+        self.rules.whole(Behavior::Deny, today(tool)).is_some()
     }
 
     /// Why an agent of this type may not be started, in the CLI's words.
     pub(in crate::cli) fn agent_denied(&self, agent: &str) -> Option<String> {
-        let entry = self
-            .rules
-            .fitting(Behavior::Deny, "Agent", |content| content == agent)?;
-        let source = entry.source.name();
+        let source = (self.rules).fitting(Behavior::Deny, "Agent", |content| content == agent)?;
+        let source = source.name();
         Some(format!(
             "Agent type '{agent}' has been denied by permission rule 'Agent({agent})' from {source}."
         ))
     }
 
-    /// The input as the CLI settles it: this is what runs and what the host is asked about.
-    pub(in crate::cli) fn settle(
-        &self,
-        tool: &str,
-        input: Value,
-        shell_cwd: Option<&Path>,
-    ) -> Value {
-        wish::settle(
-            &self.places,
-            shell_cwd.unwrap_or(&self.places.root),
-            tool,
-            input,
-        )
+    /// Fills in the input of a call: this is what runs and what the host is asked about.
+    pub(in crate::cli) fn settle(&self, tool: &str, input: Value) -> Value {
+        calls::settle(&self.places, tool, input)
     }
 
-    /// Who can be asked, from now on.
-    pub(in crate::cli) fn set_prompts(&mut self, prompts: Prompts) -> Prompts {
-        std::mem::replace(&mut self.prompts, prompts)
+    /// What the host would be asked if there were one.
+    pub(in crate::cli) fn would_ask(&mut self, call: &Call<'_>) -> Option<Value> {
+        let before = std::mem::replace(&mut self.prompts, Prompts::Host);
+        let decision = self.decide(call);
+        self.prompts = before;
+        match decision {
+            Decision::Ask(fields) => Some(fields),
+            _ => None,
+        }
     }
 
     /// Decides about a call.
-    pub(in crate::cli) fn decide(&self, wish: &Wish<'_>) -> Decision {
-        let verdict = self.judged(wish, self.mode == "acceptEdits");
-        match self.mode {
-            "bypassPermissions" => self.bypassing(wish, verdict),
-            "auto" => self.checked(wish, verdict),
-            "plan" => self.planning(wish, verdict),
-            _ => self.plainly(wish, verdict),
-        }
+    pub(in crate::cli) fn decide(&self, call: &Call<'_>) -> Decision {
+        let verdict = self.verdict(call, self.mode == "acceptEdits");
+        let held = match self.mode.as_str() {
+            "bypassPermissions" => match verdict {
+                Verdict::Asked(asked) if asked.firm >= Firm::Rule => Verdict::Asked(asked),
+                Verdict::Denied(refusal) => Verdict::Denied(refusal),
+                _ => Verdict::Free(Accepted::MODE),
+            },
+            "auto" => self.checked(call, verdict),
+            "plan" => match self.held_by_plan(call, &verdict) {
+                true => Verdict::Asked(Question::by_mode(call.tool)),
+                false if self.checks_while_planning() => self.checked(call, verdict),
+                false => verdict,
+            },
+            _ => verdict,
+        };
+        self.settled(call, held)
     }
 
     /// Decides about a call that a hook wants to be asked about.
-    pub(in crate::cli) fn ask_because(&self, wish: &Wish<'_>, reason: Option<&str>) -> Decision {
-        match self.judged(wish, self.mode == "acceptEdits") {
-            Verdict::Denied(refusal) => Decision::Refuse(refusal),
-            Verdict::Asked(asked) if asked.danger || asked.personal => self.put(wish, &asked),
-            _ => self.put(wish, &Asked::because(reason.unwrap_or(""), Kind::Hook)),
-        }
+    pub(in crate::cli) fn ask_because(&self, call: &Call<'_>, reason: Option<&str>) -> Decision {
+        let verdict = match self.verdict(call, self.mode == "acceptEdits") {
+            Verdict::Asked(asked) if asked.firm >= Firm::Danger => Verdict::Asked(asked),
+            Verdict::Denied(refusal) => Verdict::Denied(refusal),
+            _ => Verdict::Asked(Question::by_hook(reason.unwrap_or_default())),
+        };
+        self.settled(call, verdict)
     }
 
     /// Decides about a call that a hook allows: rules that deny or ask and safety checks still hold.
-    pub(in crate::cli) fn hook_allows(&self, wish: &Wish<'_>) -> Decision {
+    pub(in crate::cli) fn hook_allows(&self, call: &Call<'_>) -> Decision {
         if self.mode == "plan" {
-            return match self.decide(wish) {
-                Decision::Run(_) => Decision::Run(BY_HOOK),
+            return match self.decide(call) {
+                Decision::Run(_) => Decision::Run(Accepted::HOOK),
                 held => held,
             };
         }
-        match self.judged(wish, true) {
-            Verdict::Denied(refusal) => Decision::Refuse(Refusal {
+        let verdict = match self.verdict(call, true) {
+            Verdict::Denied(refusal) => Verdict::Denied(Refusal {
                 event: None,
                 ..refusal
             }),
-            Verdict::Asked(asked) if asked.holds_against_hooks() => self.put(wish, &asked),
-            _ => Decision::Run(BY_HOOK),
-        }
-    }
-
-    fn judged(&self, wish: &Wish<'_>, edits_free: bool) -> Verdict {
-        let folders: Vec<PathBuf> = self.folders.iter().map(|(path, _)| path.clone()).collect();
-        let bench = self.bench(wish, &folders, edits_free);
-        if matches!(wish.tool, "Bash" | "Monitor") {
-            return command::judge(&bench, wish.text("command"));
-        }
-        match files::touch_of(wish.tool) {
-            Some(touch) => files::judge(&bench, wish, touch),
-            None => other::judge(&bench, wish),
-        }
-    }
-
-    fn bench<'a>(&'a self, wish: &Wish<'a>, folders: &'a [PathBuf], edits_free: bool) -> Bench<'a> {
-        let base = if self.mode == "plan" {
-            self.before_plan.unwrap_or("default")
-        } else {
-            self.mode
+            Verdict::Asked(asked) if asked.firm > Firm::Usual => Verdict::Asked(asked),
+            _ => Verdict::Free(Accepted::HOOK),
         };
-        Bench {
+        self.settled(call, verdict)
+    }
+
+    /// What rules and folders say, before the mode has its say.
+    fn verdict(&self, call: &Call<'_>, edits_free: bool) -> Verdict {
+        let base = match self.mode.as_str() {
+            "plan" => self.before_plan.as_deref().unwrap_or("default"),
+            mode => mode,
+        };
+        let check = calls::Check {
             rules: &self.rules,
             places: &self.places,
-            dirs: folders,
-            shell: wish.shell_cwd.unwrap_or(&self.places.root),
+            folders: &self.folders,
             edits_free,
-            offer_edits: base == "default",
-            offer_rule: wish.tool == "Bash",
+            offers_edits: base == "default",
+        };
+        match call.tool {
+            "Bash" | "Monitor" => shell::judge(&check, call.text("command")),
+            _ => calls::judge(&check, call),
         }
     }
 
-    fn plainly(&self, wish: &Wish<'_>, verdict: Verdict) -> Decision {
-        match verdict {
-            Verdict::Free(free) => Decision::Run(free.accepted()),
-            Verdict::Denied(refusal) => Decision::Refuse(refusal),
-            Verdict::Asked(asked) => self.put(wish, &asked),
-        }
-    }
-
-    fn bypassing(&self, wish: &Wish<'_>, verdict: Verdict) -> Decision {
-        match verdict {
-            Verdict::Denied(refusal) => Decision::Refuse(refusal),
-            Verdict::Asked(asked) if asked.danger || asked.personal || asked.ruled() => {
-                self.put(wish, &asked)
-            }
-            _ => Decision::Run(mode::by_mode()),
-        }
-    }
-
-    /// `auto`: what would be asked needs a check that does not run here.
-    fn checked(&self, wish: &Wish<'_>, verdict: Verdict) -> Decision {
+    /// What would be asked needs a check by a classifier, which does not run here.
+    fn checked(&self, call: &Call<'_>, verdict: Verdict) -> Verdict {
         let asked = match verdict {
             Verdict::Asked(asked) => asked,
-            Verdict::Free(_) if rule::today(wish.tool) == "Agent" => {
-                return Decision::Refuse(Refusal::unchecked(wish.tool));
+            Verdict::Free(_) if today(call.tool) == "Agent" => {
+                return Verdict::Denied(Refusal::unchecked(call.tool, false));
             }
-            other => return self.plainly(wish, other),
+            other => return other,
         };
-        if asked.personal || asked.ruled() {
-            return self.put(wish, &asked);
+        let edits = || self.mode == "auto" && matches!(self.verdict(call, true), Verdict::Free(_));
+        match asked.firm {
+            Firm::Rule | Firm::Person => Verdict::Asked(asked),
+            Firm::Danger => Verdict::Denied(Refusal::removal(&asked)),
+            _ if touch_of(call.tool) == Some(Touch::Read) || edits() => {
+                Verdict::Free(Accepted::MODE)
+            }
+            _ => Verdict::Denied(Refusal::unchecked(call.tool, false)),
         }
-        if asked.danger {
-            return Decision::Refuse(Refusal::removal(&asked));
-        }
-        let reads = files::touch_of(wish.tool) == Some(Touch::Read);
-        let edits = self.mode == "auto" && matches!(self.judged(wish, true), Verdict::Free(_));
-        if reads || edits {
-            return Decision::Run(mode::by_mode());
-        }
-        Decision::Refuse(Refusal::unchecked(wish.tool))
     }
 
-    fn planning(&self, wish: &Wish<'_>, verdict: Verdict) -> Decision {
-        let edits = files::touch_of(wish.tool) == Some(Touch::Write);
-        let acts = wish.mcp.is_some_and(|mcp| !mcp.read_only);
-        let held = match &verdict {
-            Verdict::Free(free) => *free != Free::Own && (edits || acts),
-            Verdict::Asked(asked) => {
-                (edits && asked.kind != Some(Kind::Safety) || acts) && !asked.ruled()
-            }
+    fn held_by_plan(&self, call: &Call<'_>, verdict: &Verdict) -> bool {
+        let edits = touch_of(call.tool) == Some(Touch::Write);
+        let acts = call.mcp.is_some_and(|mcp| !mcp.read_only);
+        match verdict {
+            Verdict::Free(free) => *free != Accepted::OWN_FILE && (edits || acts),
+            Verdict::Asked(asked) => match asked.firm {
+                Firm::Usual => edits || acts,
+                Firm::Safety => acts,
+                _ => false,
+            },
             Verdict::Denied(_) => false,
-        };
-        if held {
-            let tool = wish.tool;
-            let asked = Asked {
-                message: format!(
-                    "Claude requested permissions to use {tool}, but you haven't granted it yet."
-                ),
-                kind: Some(Kind::Mode),
-                ..Asked::default()
-            };
-            return self.put(wish, &asked);
-        }
-        if self.checks_while_planning() {
-            self.checked(wish, verdict)
-        } else {
-            self.plainly(wish, verdict)
         }
     }
 
     fn checks_while_planning(&self) -> bool {
-        let order = |source: &Source| Source::ALL.iter().position(|(_, known)| known == source);
-        let said = self
-            .auto_while_planning
-            .iter()
-            .max_by_key(|(source, _)| order(source));
-        let begun = !self.plan_by_update && self.before_plan != Some("bypassPermissions");
-        said.is_none_or(|(_, auto)| *auto) && begun
+        self.checks_plans != Some(false) && self.before_plan.as_deref() != Some("bypassPermissions")
     }
 
-    /// Puts the question to whoever can answer.
-    fn put(&self, wish: &Wish<'_>, asked: &Asked) -> Decision {
+    /// Puts the question, if there is one, to whoever can answer.
+    fn settled(&self, call: &Call<'_>, verdict: Verdict) -> Decision {
+        let asked = match verdict {
+            Verdict::Free(accepted) => return Decision::Run(accepted),
+            Verdict::Denied(refusal) => return Decision::Refuse(refusal),
+            Verdict::Asked(asked) => asked,
+        };
         match self.prompts {
-            _ if self.mode == "dontAsk" && asked.kind != Some(Kind::Hook) => {
-                Decision::Refuse(Refusal::without_asking(wish.tool))
+            _ if self.mode == "dontAsk" && asked.kind() != Some("hook") => {
+                Decision::Refuse(Refusal::without_asking(call.tool))
             }
-            Prompts::Nobody => Decision::Refuse(Refusal::unasked(asked)),
-            Prompts::Off => Decision::Refuse(Refusal::unanswerable(asked)),
-            Prompts::Host => Decision::Ask(self.question(wish, asked)),
+            Prompts::Nobody => Decision::Refuse(Refusal::unasked(&asked)),
+            Prompts::Off => Decision::Refuse(Refusal::unanswerable(&asked)),
+            Prompts::Host => Decision::Ask(calls::shown(&self.places, call, asked.fields)),
         }
-    }
-
-    fn question(&self, wish: &Wish<'_>, asked: &Asked) -> Value {
-        let mut fields = asked.fields();
-        fields.insert("display_name".into(), other::display_name(wish).into());
-        if let Some(description) = other::description(&self.bench(wish, &[], false), wish) {
-            fields.insert("description".into(), description.into());
-        }
-        if let Some(mcp) = wish.mcp {
-            fields.insert(
-                "mcp_server".into(),
-                json!({"name": mcp.server, "source": mcp.source}),
-            );
-        }
-        if asked.kind == Some(Kind::Hook) {
-            fields.insert("decision_reason_hook_event".into(), "PreToolUse".into());
-            fields.insert("decision_reason_hook_source".into(), "settings".into());
-        }
-        Value::Object(fields)
     }
 }
 
@@ -397,19 +337,13 @@ impl Permit {
 fn start_mode(setup: &Setup) -> &'static str {
     let told = |source: Source| {
         let (_, settings) = setup.settings.iter().find(|(from, _)| *from == source)?;
-        let mode = mode::named(settings["permissions"]["defaultMode"].as_str()?)?;
+        let mode = named_mode(settings["permissions"]["defaultMode"].as_str()?)?;
         let of_folder = matches!(source, Source::Project | Source::Local);
         (mode != "bypassPermissions" || !of_folder).then_some(mode)
     };
-    let sources = [
-        Source::Policy,
-        Source::Flag,
-        Source::Local,
-        Source::Project,
-        Source::User,
-    ];
-    let by_flag = setup.mode.as_deref().and_then(mode::named);
+    let mut sources = Source::ALL.into_iter().rev().map(|(_, source)| source);
+    let by_flag = setup.mode.as_deref().and_then(named_mode);
     by_flag
-        .or_else(|| sources.into_iter().find_map(told))
-        .unwrap_or("default")
+        .or_else(|| sources.find_map(told))
+        .unwrap_or(MODES[0])
 }

@@ -30,11 +30,8 @@ impl Behavior {
     }
 
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Behavior::Allow => "allow",
-            Behavior::Deny => "deny",
-            Behavior::Ask => "ask",
-        }
+        let found = Self::ALL.iter().find(|(_, known)| *known == self);
+        found.map_or("ask", |(name, _)| name)
     }
 }
 
@@ -116,24 +113,23 @@ impl Rule {
 
     /// What it means, where the CLI says so.
     pub(super) fn description(&self) -> Option<Value> {
-        match (self.tool.as_str(), &self.content) {
-            ("Bash", None) => Some(json!({"prefix": "Any Bash command"})),
-            ("Bash", Some(content)) => {
-                let start = content
-                    .strip_suffix(":*")
-                    .or_else(|| content.strip_suffix(" *"));
-                Some(match start {
-                    Some(start) => {
-                        json!({"prefix": "Any Bash command starting with ", "emphasis": start})
-                    }
-                    None => json!({"prefix": "The Bash command ", "emphasis": content}),
-                })
-            }
+        let content = match (self.tool.as_str(), self.content.as_deref()) {
+            ("Bash", None) => return Some(json!({"prefix": "Any Bash command"})),
+            ("Bash", Some(content)) => content,
+            (_, Some(_)) => return None,
             (tool, None) => {
-                Some(json!({"prefix": "Any use of the ", "emphasis": tool, "suffix": " tool"}))
+                return Some(json!({
+                    "prefix": "Any use of the ", "emphasis": tool, "suffix": " tool",
+                }));
             }
-            (_, Some(_)) => None,
-        }
+        };
+        let start = content.strip_suffix(":*").or(content.strip_suffix(" *"));
+        Some(match start {
+            Some(start) => {
+                json!({"prefix": "Any Bash command starting with ", "emphasis": start})
+            }
+            None => json!({"prefix": "The Bash command ", "emphasis": content}),
+        })
     }
 }
 

@@ -5,17 +5,19 @@
 
 use std::path::Path;
 
-use super::super::source::Source;
-use super::glob::{path_matches, text_matches};
-use super::paths::Places;
-use super::rule::{Behavior, Rule};
+use ignore::gitignore::GitignoreBuilder;
+use serde_json::{Value, json};
 
-/// A rule and who set it.
+use super::calls::Touch;
+use super::places::Places;
+use super::rule::{Behavior, Rule};
+use crate::cli::source::Source;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) source: Source,
-    pub(super) behavior: Behavior,
-    pub(super) rule: Rule,
+struct Entry {
+    source: Source,
+    behavior: Behavior,
+    rule: Rule,
 }
 
 /// The rules of a session.
@@ -23,31 +25,14 @@ pub(super) struct Entry {
 pub(super) struct Rules {
     entries: Vec<Entry>,
     pub(super) trusted: bool,
-    /// Rules that would let anything run do not hold: a classifier is meant to look first.
-    pub(super) wary: bool,
-}
-
-/// Commands that run whatever they are given.
-const RUNNERS: [&str; 28] = [
-    "python", "python2", "python3", "node", "deno", "tsx", "ruby", "perl", "php", "lua", "bash",
-    "sh", "zsh", "fish", "eval", "exec", "env", "sudo", "ssh", "npx", "bunx", "xargs", "nohup",
-    "nice", "source", "watch", "time", "command",
-];
-
-/// Which path rules mean a path: those for reading, or those for writing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Touch {
-    Read,
-    Write,
 }
 
 impl Rules {
     /// No rules, in a folder that is trusted or not.
     pub(super) fn new(trusted: bool) -> Self {
         Rules {
-            entries: Vec::new(),
             trusted,
-            wary: false,
+            ..Rules::default()
         }
     }
 
@@ -77,27 +62,42 @@ impl Rules {
     }
 
     /// Reads `permissions.{allow,deny,ask}` of a source in place of what it said before.
-    pub(super) fn replace(&mut self, source: Source, settings: &serde_json::Value) {
+    pub(super) fn replace(&mut self, source: Source, settings: &Value) {
         for (name, behavior) in Behavior::ALL {
             self.clear(source, behavior);
-            let texts = settings["permissions"][name]
-                .as_array()
-                .into_iter()
-                .flatten();
+            let texts = settings["permissions"][name].as_array();
+            let texts = texts.into_iter().flatten();
             for rule in texts.filter_map(|text| Rule::parse(text.as_str()?)) {
                 self.add(source, behavior, rule);
             }
         }
     }
 
-    /// The rules that hold, in the order they are listed.
-    pub(super) fn listed(&self) -> impl Iterator<Item = &Entry> {
-        Behavior::ALL.into_iter().flat_map(move |(_, behavior)| {
-            Source::ALL.into_iter().flat_map(move |(_, source)| {
-                self.holding(behavior)
-                    .filter(move |entry| entry.source == source)
-            })
-        })
+    /// The rules that hold, as `list_permission_rules` lists them.
+    pub(super) fn listed(&self) -> Vec<Value> {
+        let mut rows = Vec::new();
+        for (name, behavior) in Behavior::ALL {
+            for (source_name, source) in Source::ALL {
+                let of_source = self.holding(behavior).filter(|e| e.source == source);
+                rows.extend(of_source.map(|entry| {
+                    let mut row = json!({
+                        "behavior": name,
+                        "source": source_name,
+                        "rule": entry.rule.text(),
+                        "editability": match source {
+                            Source::User | Source::Project | Source::Local => "persistent",
+                            Source::Flag | Source::Policy => "readonly",
+                            Source::CliArg | Source::Session => "session",
+                        },
+                    });
+                    if let Some(description) = entry.rule.description() {
+                        row["description"] = description;
+                    }
+                    row
+                }));
+            }
+        }
+        rows
     }
 
     fn holding(&self, behavior: Behavior) -> impl Iterator<Item = &Entry> {
@@ -108,195 +108,165 @@ impl Rules {
         })
     }
 
-    /// The rules that decide: those that hold, without the risky ones where these do not count.
-    fn deciding(&self, behavior: Behavior) -> impl Iterator<Item = &Entry> {
-        let wary = self.wary && behavior == Behavior::Allow;
+    /// Finds a rule for all calls of a tool.
+    pub(super) fn whole(&self, behavior: Behavior, tool: &str) -> Option<Source> {
+        let means = |rule: &Rule| {
+            let server = rule.tool.strip_suffix("__*").unwrap_or(&rule.tool);
+            let is_server = server.starts_with("mcp__") && server.matches("__").count() == 1;
+            let rest = tool.strip_prefix(server).filter(|_| is_server);
+            rule.tool == tool || rest.is_some_and(|rest| rest.starts_with("__"))
+        };
         self.holding(behavior)
-            .filter(move |entry| !(wary && is_risky(&entry.rule)))
+            .find(|entry| entry.rule.content.is_none() && means(&entry.rule))
+            .map(|entry| entry.source)
     }
 
-    /// The rule for all calls of a tool.
-    pub(super) fn whole(&self, behavior: Behavior, tool: &str) -> Option<&Entry> {
-        self.deciding(behavior).find(|entry| {
-            let wanted = entry.rule.tool.as_str();
-            entry.rule.content.is_none() && (wanted == tool || means_server(wanted, tool))
+    /// Finds a rule that means one of these forms of a command.
+    pub(super) fn command(&self, behavior: Behavior, forms: &[String]) -> Option<Source> {
+        self.fitting(behavior, "Bash", |content| {
+            forms.iter().any(|form| means_command(content, form))
         })
     }
 
-    /// The rule that is this very command.
-    pub(super) fn exact(&self, behavior: Behavior, command: &str) -> Option<&Entry> {
-        self.contents(behavior, "Bash")
-            .find(|(_, content)| *content == command || content.strip_suffix(":*") == Some(command))
-            .map(|(entry, _)| entry)
-    }
-
-    /// The rule that means one of these forms of a command.
-    pub(super) fn command(&self, behavior: Behavior, forms: &[String]) -> Option<&Entry> {
-        let means = |content: &str, form: &String| match content.strip_suffix(":*") {
-            Some(prefix) => {
-                let rest = form.strip_prefix(prefix);
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-            }
-            None => text_matches(content, form),
-        };
-        self.contents(behavior, "Bash")
-            .find(|(_, content)| forms.iter().any(|form| means(content, form)))
-            .map(|(entry, _)| entry)
-    }
-
-    /// The rule of this tool whose content fits.
+    /// Finds a rule of this tool whose content fits.
     pub(super) fn fitting(
         &self,
         behavior: Behavior,
         tool: &str,
         fits: impl Fn(&str) -> bool,
-    ) -> Option<&Entry> {
-        self.contents(behavior, tool)
-            .find(|(_, content)| fits(content))
-            .map(|(entry, _)| entry)
+    ) -> Option<Source> {
+        self.holding(behavior)
+            .filter(|entry| entry.rule.tool == tool)
+            .find(|entry| entry.rule.content.as_deref().is_some_and(&fits))
+            .map(|entry| entry.source)
     }
 
-    /// The rule that means this path.
+    /// Finds a rule that means this path.
     pub(super) fn path(
         &self,
         places: &Places,
         behavior: Behavior,
         touch: Touch,
         path: &Path,
-    ) -> Option<&Entry> {
+    ) -> Option<Source> {
         let tools: &[&str] = match (touch, behavior) {
             (Touch::Write, _) => &["Edit", "Write", "NotebookEdit"],
             // Who may write may read.
             (Touch::Read, Behavior::Allow) => &["Read", "Edit", "Glob", "Grep"],
             (Touch::Read, _) => &["Read", "Glob", "Grep"],
         };
-        tools.iter().find_map(|tool| {
-            self.contents(behavior, tool)
-                .find(|(entry, content)| means_path(places, entry, content, path))
-                .map(|(entry, _)| entry)
-        })
-    }
-
-    fn contents<'a, 't>(
-        &'a self,
-        behavior: Behavior,
-        tool: &'t str,
-    ) -> impl Iterator<Item = (&'a Entry, &'a str)> + use<'a, 't> {
-        self.deciding(behavior)
-            .filter(move |entry| entry.rule.tool == tool)
-            .filter_map(|entry| Some((entry, entry.rule.content.as_deref()?)))
+        self.holding(behavior)
+            .filter(|entry| tools.contains(&entry.rule.tool.as_str()))
+            .find(|entry| {
+                let content = entry.rule.content.as_deref();
+                content.is_some_and(|content| means_path(places, entry.source, content, path))
+            })
+            .map(|entry| entry.source)
     }
 }
 
-/// `mcp__srv` and `mcp__srv__*` mean every tool of the server.
-fn means_server(wanted: &str, tool: &str) -> bool {
-    let Some(server) = wanted.strip_prefix("mcp__") else {
+/// Whether a rule's content means a command: `prefix:*`, or the whole with `*` for anything.
+fn means_command(content: &str, command: &str) -> bool {
+    let starts = |prefix: &str| {
+        let rest = command.strip_prefix(prefix);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    let plain = |prefix: &&str| !prefix.contains('*');
+    if let Some(prefix) = content.strip_suffix(":*") {
+        return starts(prefix);
+    }
+    if let Some(prefix) = content.strip_suffix(" *").filter(plain) {
+        return starts(prefix);
+    }
+    let pattern = regex::escape(content).replace(r"\*", "(?s:.*)");
+    regex::Regex::new(&format!("^{pattern}$")).is_ok_and(|pattern| pattern.is_match(command))
+}
+
+/// Whether a path is meant by a pattern as in a gitignore file, itself or by one of its parents.
+fn means_path(places: &Places, source: Source, pattern: &str, path: &Path) -> bool {
+    let (base, pattern) = match (pattern.strip_prefix("//"), pattern.strip_prefix("~/")) {
+        (Some(rest), _) => (Path::new("/"), format!("/{rest}")),
+        (_, Some(rest)) => (places.home.as_path(), format!("/{rest}")),
+        _ if pattern.starts_with('/') && source == Source::User => {
+            (places.config_dir.as_path(), pattern.to_owned())
+        }
+        _ => (places.root.as_path(), pattern.to_owned()),
+    };
+    let Ok(rest) = path.strip_prefix(base) else {
         return false;
     };
-    let server = server.strip_suffix("__*").unwrap_or(server);
-    tool.strip_prefix("mcp__")
-        .and_then(|tool| tool.strip_prefix(server))
-        .is_some_and(|rest| !server.contains("__") && rest.starts_with("__"))
-}
-
-/// Whether a rule would let anything run: all commands, all agents, or all that an interpreter can do.
-fn is_risky(rule: &Rule) -> bool {
-    match (rule.tool.as_str(), &rule.content) {
-        ("Bash" | "Agent", None) | ("Agent", Some(_)) => true,
-        ("Bash", Some(content)) => {
-            let open = content
-                .strip_suffix(":*")
-                .or_else(|| content.strip_suffix('*'));
-            let mut words = open.unwrap_or("").split_whitespace();
-            let runner = words.next().is_some_and(|name| RUNNERS.contains(&name));
-            runner && words.next().is_none_or(|next| next.starts_with('-'))
-        }
-        _ => false,
-    }
-}
-
-fn means_path(places: &Places, entry: &Entry, pattern: &str, path: &Path) -> bool {
-    let below = |base: &Path, pattern: &str| {
-        path.strip_prefix(base)
-            .is_ok_and(|rest| path_matches(pattern, &rest.to_string_lossy().replace('\\', "/")))
+    let pattern = pattern.trim_start_matches("./");
+    let pattern = match pattern.strip_suffix("/**") {
+        Some("") => return true,
+        Some(folder) => format!("/{}", folder.trim_start_matches('/')),
+        None => pattern.to_owned(),
     };
-    if let Some(absolute) = pattern.strip_prefix("//") {
-        return below(Path::new("/"), &format!("/{absolute}"));
-    }
-    if let Some(rest) = pattern.strip_prefix("~/") {
-        return below(&places.home, &format!("/{rest}"));
-    }
-    match (pattern.starts_with('/'), entry.source, entry.behavior) {
-        (true, Source::User, _) => below(&places.config_dir, pattern),
-        // Given on the command line, there is no file that a path could start from: nothing is allowed by it.
-        (true, Source::Flag, Behavior::Allow) => false,
-        _ => below(&places.root, pattern),
-    }
+    let mut builder = GitignoreBuilder::new("");
+    let added = builder.add_line(None, &pattern).is_ok();
+    let matches = |ignore: ignore::gitignore::Gitignore| {
+        let found = ignore.matched_path_or_any_parents(rest, false);
+        found.is_ignore()
+    };
+    added && builder.build().is_ok_and(matches)
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests {
-    use super::super::table::Ground;
     use super::*;
 
-    fn rules(behavior: Behavior, texts: &[&str]) -> Rules {
-        let mut rules = Rules::default();
-        for text in texts {
-            rules.add(Source::Session, behavior, Rule::parse(text).unwrap());
+    #[test]
+    fn a_prefix_ends_at_a_word_and_a_star_stands_for_anything() {
+        for (content, command, expected) in [
+            ("git push:*", "git push", true),
+            ("git push:*", "git push origin", true),
+            ("git push:*", "git pushx", false),
+            ("npm run *", "npm run", true),
+            ("npm run *", "npm runs", false),
+            ("npm run test*", "npm run test:unit", true),
+            ("git * push", "git a push", true),
+            ("git * push", "git push", false),
+            ("a(b", "a(b", true),
+        ] {
+            let found = means_command(content, command);
+            assert_eq!(found, expected, "{content} on {command}");
         }
-        rules
     }
 
     #[test]
-    fn a_prefix_ends_at_a_word() {
-        let rules = rules(Behavior::Allow, &["Bash(git push:*)"]);
-        let found = |text: &str| rules.command(Behavior::Allow, &[text.to_owned()]).is_some();
-        assert!(found("git push") && found("git push origin"));
-        assert!(!found("git pushx") && !found("git"));
+    fn a_path_pattern_means_a_folder_with_all_in_it() {
+        let places = Places {
+            root: "/p".into(),
+            home: "/h".into(),
+            config_dir: "/h/.claude".into(),
+            plan_file: None,
+        };
+        for (pattern, path, expected) in [
+            ("src/**", "/p/src/a/b.rs", true),
+            ("src/**", "/p/src", true),
+            ("src/**", "/p/lib/src/a", false),
+            ("notes.txt", "/p/sub/notes.txt", true),
+            ("*.rs", "/p/src/a.rs", true),
+            ("/src", "/p/lib/src", false),
+            ("src/*.rs", "/p/src/b/a.rs", false),
+            ("**/test/**", "/p/a/b/test/c", true),
+            ("[!a-c].txt", "/p/b.txt", false),
+            ("//etc/**", "/etc/passwd", true),
+            ("~/q/**", "/h/q/1", true),
+            ("/x", "/p/x", true),
+        ] {
+            let found = means_path(&places, Source::Session, pattern, Path::new(path));
+            assert_eq!(found, expected, "{pattern} on {path}");
+        }
     }
 
     #[test]
     fn a_server_rule_means_its_tools_and_no_other_servers() {
         for text in ["mcp__srv", "mcp__srv__*"] {
-            let rules = rules(Behavior::Allow, &[text]);
-            assert!(
-                rules.whole(Behavior::Allow, "mcp__srv__add").is_some(),
-                "{text}"
-            );
-            assert!(
-                rules.whole(Behavior::Allow, "mcp__srv2__add").is_none(),
-                "{text}"
-            );
+            let mut rules = Rules::default();
+            rules.add(Source::Session, Behavior::Allow, Rule::parse(text).unwrap());
+            let whole = |tool| rules.whole(Behavior::Allow, tool).is_some();
+            assert!(whole("mcp__srv__add"), "{text}");
+            assert!(!whole("mcp__srv2__add") && !whole("Bash"), "{text}");
         }
-    }
-
-    #[test]
-    fn what_an_untrusted_project_allows_does_not_hold_and_what_it_denies_does() {
-        let mut rules = Rules::default();
-        let settings =
-            serde_json::json!({"permissions": {"allow": ["Bash(a)"], "deny": ["Bash(b)"]}});
-        rules.replace(Source::Project, &settings);
-        assert!(rules.exact(Behavior::Allow, "a").is_none());
-        assert!(rules.exact(Behavior::Deny, "b").is_some());
-        rules.trusted = true;
-        assert!(rules.exact(Behavior::Allow, "a").is_some());
-    }
-
-    #[test]
-    fn path_rules_start_at_the_disk_at_home_or_at_the_session() {
-        let places = Ground::standard().places();
-        let rules = rules(
-            Behavior::Allow,
-            &["Read(//etc/**)", "Edit(~/q/**)", "Edit(src/**)"],
-        );
-        let found = |touch, path: &str| {
-            rules
-                .path(&places, Behavior::Allow, touch, Path::new(path))
-                .is_some()
-        };
-        assert!(found(Touch::Read, "/etc/passwd") && !found(Touch::Write, "/etc/passwd"));
-        assert!(found(Touch::Write, "/base/home/q/1") && found(Touch::Read, "/base/home/q/1"));
-        assert!(found(Touch::Write, "/base/project/src/a") && !found(Touch::Write, "/src/a"));
     }
 }

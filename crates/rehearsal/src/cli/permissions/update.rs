@@ -1,65 +1,67 @@
 //! Updates of permissions: what an answer of the host changes, and what of it lasts.
 //!
-//! Owns reading the updates and applying them. Invariant: a list with one entry that cannot be read changes nothing, as
-//! measured; and no update reaches `bypassPermissions` in a session that was not launched for it.
+//! Invariant: a list with one entry that cannot be read changes nothing, as measured; and no update reaches
+//! `bypassPermissions` in a session that was not launched for it.
 
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::super::source::{SettingsEdit, Source};
-use super::Permit;
-use super::mode;
+use super::Permissions;
+use super::decision::named_mode;
 use super::rule::{Behavior, Rule};
+use crate::cli::source::{SettingsEdit, Source};
 
-/// What an answer changed.
-#[derive(Debug, Default, PartialEq)]
-pub(in crate::cli) struct Applied {
-    /// The mode is another one now.
-    pub(in crate::cli) mode_changed: bool,
-    /// What is to be written to the settings files.
-    pub(in crate::cli) edits: Vec<SettingsEdit>,
+/// One update, read.
+struct Update {
+    source: Source,
+    kind: Kind,
 }
 
-enum Update {
-    Add(Source, Behavior, Vec<Rule>),
-    Replace(Source, Behavior, Vec<Rule>),
-    Remove(Source, Behavior, Vec<Rule>),
-    Mode(Source, &'static str),
-    AddFolders(Source, Vec<String>),
-    RemoveFolders(Source, Vec<String>),
+enum Kind {
+    Mode(String),
+    Folders(Vec<String>, Change),
+    Rules(Behavior, Vec<Rule>, Change),
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Change {
+    Add,
+    Remove,
+    Replace,
 }
 
 impl Update {
-    fn read(update: &Value) -> Option<Self> {
+    fn read(update: &Value, any_mode: bool) -> Option<Self> {
         let source = Source::named(update["destination"].as_str()?)?;
-        if matches!(source, Source::Flag | Source::Policy) {
-            return None;
-        }
-        let kind = update["type"].as_str()?;
-        Some(match kind {
-            "setMode" => Update::Mode(source, mode::named(update["mode"].as_str()?)?),
-            "addDirectories" => Update::AddFolders(source, texts(&update["directories"])?),
-            "removeDirectories" => Update::RemoveFolders(source, texts(&update["directories"])?),
+        let (change, what) = match update["type"].as_str()? {
+            "setMode" => (Change::Replace, "mode"),
+            "addDirectories" => (Change::Add, "folders"),
+            "removeDirectories" => (Change::Remove, "folders"),
+            "addRules" => (Change::Add, "rules"),
+            "removeRules" => (Change::Remove, "rules"),
+            "replaceRules" => (Change::Replace, "rules"),
+            _ => return None,
+        };
+        let kind = match what {
+            "mode" => {
+                let name = update["mode"].as_str()?;
+                let mode = named_mode(name).or(any_mode.then_some(name))?;
+                Kind::Mode(mode.to_owned())
+            }
+            "folders" => {
+                let folders = update["directories"].as_array()?.iter();
+                let folders = folders.map(|folder| Some(folder.as_str()?.to_owned()));
+                Kind::Folders(folders.collect::<Option<_>>()?, change)
+            }
             _ => {
                 let behavior = Behavior::named(update["behavior"].as_str()?)?;
-                let rules = rules(&update["rules"])?;
-                match kind {
-                    "addRules" => Update::Add(source, behavior, rules),
-                    "replaceRules" => Update::Replace(source, behavior, rules),
-                    "removeRules" => Update::Remove(source, behavior, rules),
-                    _ => return None,
-                }
+                Kind::Rules(behavior, rules(&update["rules"])?, change)
             }
-        })
+        };
+        let writable = !matches!(source, Source::Flag | Source::Policy);
+        writable.then_some(Update { source, kind })
     }
-}
-
-fn texts(list: &Value) -> Option<Vec<String>> {
-    list.as_array()?
-        .iter()
-        .map(|text| Some(text.as_str()?.to_owned()))
-        .collect()
 }
 
 /// The rules; one with a name that no tool can have is left out, one without a name is not a rule.
@@ -75,127 +77,95 @@ fn rules(list: &Value) -> Option<Vec<Rule>> {
     Some(rules)
 }
 
-impl Permit {
-    /// Applies the updates of an answer.
-    pub(in crate::cli) fn apply(&mut self, updates: &[Value]) -> Applied {
-        let Some(updates) = updates.iter().map(Update::read).collect::<Option<Vec<_>>>() else {
-            return Applied::default();
+impl Permissions {
+    /// Applies the updates of an answer; gives back what is to be written to the settings files.
+    pub(in crate::cli) fn apply(&mut self, updates: &[Value]) -> Vec<SettingsEdit> {
+        let read = |update| Update::read(update, self.takes_any_mode);
+        let Some(updates) = updates.iter().map(read).collect::<Option<Vec<_>>>() else {
+            return Vec::new();
         };
-        let before = self.mode();
         let mut edits = Vec::new();
         for update in updates {
-            edits.extend(self.apply_one(update));
+            let lasts = matches!(
+                update.source,
+                Source::User | Source::Project | Source::Local
+            );
+            edits.extend(self.apply_one(update).filter(|_| lasts));
         }
-        Applied {
-            mode_changed: self.mode() != before,
-            edits,
-        }
+        edits
     }
 
     fn apply_one(&mut self, update: Update) -> Option<SettingsEdit> {
-        match update {
-            Update::Add(source, behavior, rules) => {
-                let values = texts_of(&rules);
-                self.add_rules(source, behavior, rules);
-                let path = list_of(behavior);
-                lasting(source).then_some(SettingsEdit::Add {
-                    source,
-                    path,
-                    values,
-                })
-            }
-            Update::Replace(source, behavior, rules) => {
-                let value = texts_of(&rules).into();
-                self.rules.clear(source, behavior);
-                self.add_rules(source, behavior, rules);
-                let path = list_of(behavior);
-                lasting(source).then_some(SettingsEdit::Set {
+        let source = update.source;
+        let (key, values, change) = match update.kind {
+            Kind::Mode(mode) => {
+                self.set_mode(&mode).ok()?;
+                let path = ["permissions", "defaultMode"];
+                let value = mode.into();
+                return Some(SettingsEdit::Set {
                     source,
                     path,
                     value,
-                })
+                });
             }
-            Update::Remove(source, behavior, rules) => {
-                for rule in &rules {
-                    self.rules.remove(source, behavior, rule);
+            Kind::Folders(folders, change) => {
+                let is_named = |path: &PathBuf| folders.iter().any(|name| *path == *name);
+                self.folders.retain(|(path, _)| !is_named(path));
+                if change == Change::Add {
+                    let added = folders.iter().map(|folder| (PathBuf::from(folder), source));
+                    self.folders.extend(added);
                 }
-                let (path, values) = (list_of(behavior), texts_of(&rules));
-                lasting(source).then_some(SettingsEdit::Remove {
-                    source,
-                    path,
-                    values,
-                })
+                ("additionalDirectories", folders, change)
             }
-            Update::Mode(source, mode) => self.apply_mode(source, mode),
-            Update::AddFolders(source, values) => {
-                self.add_folders(source, &values);
-                let path = FOLDERS;
-                lasting(source).then_some(SettingsEdit::Add {
-                    source,
-                    path,
-                    values,
-                })
+            Kind::Rules(behavior, rules, change) => {
+                if change == Change::Replace {
+                    self.rules.clear(source, behavior);
+                }
+                let texts = rules.iter().map(Rule::text).collect();
+                for rule in rules {
+                    match change {
+                        Change::Remove => self.rules.remove(source, behavior, &rule),
+                        _ => self.rules.add(source, behavior, rule),
+                    }
+                }
+                (behavior.name(), texts, change)
             }
-            Update::RemoveFolders(source, values) => {
-                self.remove_folders(&values);
-                let path = FOLDERS;
-                lasting(source).then_some(SettingsEdit::Remove {
-                    source,
-                    path,
-                    values,
-                })
-            }
-        }
-    }
-
-    fn add_folders(&mut self, source: Source, folders: &[String]) {
-        for folder in folders {
-            let entry = (PathBuf::from(folder), source);
-            if !self.folders.contains(&entry) {
-                self.folders.push(entry);
-            }
-        }
-    }
-
-    fn remove_folders(&mut self, folders: &[String]) {
-        let named = |path: &PathBuf| {
-            folders
-                .iter()
-                .any(|folder| path.as_os_str() == folder.as_str())
         };
-        self.folders.retain(|(path, _)| !named(path));
-    }
-
-    fn add_rules(&mut self, source: Source, behavior: Behavior, rules: Vec<Rule>) {
-        for rule in rules {
-            self.rules.add(source, behavior, rule);
-        }
-    }
-
-    fn apply_mode(&mut self, source: Source, mode: &'static str) -> Option<SettingsEdit> {
-        self.set_mode(mode).ok()?;
-        self.plan_by_update = mode == "plan";
-        self.refresh();
-        let path = ["permissions", "defaultMode"];
-        lasting(source).then(|| SettingsEdit::Set {
-            source,
-            path,
-            value: mode.into(),
+        let path = ["permissions", key];
+        Some(match change {
+            Change::Add => SettingsEdit::Add {
+                source,
+                path,
+                values,
+            },
+            Change::Remove => SettingsEdit::Remove {
+                source,
+                path,
+                values,
+            },
+            Change::Replace => SettingsEdit::Set {
+                source,
+                path,
+                value: values.into(),
+            },
         })
     }
-}
 
-fn texts_of(rules: &[Rule]) -> Vec<String> {
-    rules.iter().map(Rule::text).collect()
-}
-
-const FOLDERS: [&str; 2] = ["permissions", "additionalDirectories"];
-
-fn list_of(behavior: Behavior) -> [&'static str; 2] {
-    ["permissions", behavior.name()]
-}
-
-/// Whether what is meant for this place is written to a file.
-fn lasting(source: Source) -> bool {
-    matches!(source, Source::User | Source::Project | Source::Local)
+    /// Answers `list_permission_rules`.
+    pub(in crate::cli) fn listing(&self) -> Value {
+        let folders = self.folders.iter().map(|(path, source)| {
+            // Folders of any settings file are told as those of the local one.
+            let source = match source {
+                Source::CliArg | Source::Session => source.name(),
+                _ => Source::Local.name(),
+            };
+            json!({"path": path.to_string_lossy(), "source": source})
+        });
+        json!({"state": {
+            "rules": self.rules.listed(),
+            "workspaceDirectories": folders.collect::<Vec<_>>(),
+            "originalCwd": self.places.root.to_string_lossy(),
+            "managedOnly": false,
+        }})
+    }
 }
