@@ -11,13 +11,13 @@ const OPTIONS: usize = 4;
 const HEADER: usize = 12;
 
 pub(super) fn ask(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
-    let rest = after(text, &["ask me:", "ask me", "ask the user"])?;
-    let (rest, several) = match cut_last(rest, &["(several)", "(more than one)", "(multiple)"]) {
+    let rest = after(text, "ask me:|ask me|ask the user")?;
+    let (rest, several) = match cut_last(rest, "(several)|(more than one)|(multiple)") {
         Some((rest, end)) if phrase::is_ending(end) => (rest, true),
         _ => (rest, false),
     };
-    let (question, options) = cut_last(rest, &[": "])
-        .or_else(|| cut_last(rest, &["? "]))
+    let (question, options) = cut_last(rest, ": ")
+        .or_else(|| cut_last(rest, "? "))
         .unwrap_or((rest, "Yes or No"));
     let question = phrase::content(question);
     let question = question.trim_end_matches(['?', '.', ':', ',']);
@@ -37,12 +37,12 @@ pub(super) fn ask(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
 
 /// The choices of "A or B" and "a, b, c".
 fn listed(text: &str) -> Vec<Value> {
-    let marks = [", or ", " or ", ", "];
+    let marks = ", or | or |, ";
     let mut found = Vec::new();
     let mut rest = phrase::end_of_sentence(text).trim_end_matches('?');
-    while let Some((label, more)) = phrase::cut(rest, &marks) {
+    while let Some((label, more)) = phrase::cut(rest, marks) {
         found.push(label);
-        rest = after(more, &["or"]).unwrap_or(more);
+        rest = after(more, "or").unwrap_or(more);
     }
     found.push(rest);
     let labels = found

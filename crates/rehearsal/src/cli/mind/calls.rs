@@ -10,36 +10,21 @@ const BACKGROUND: &str = " in the background";
 
 /// "run `COMMAND`", "run this command: COMMAND", with "in the background" behind it.
 pub(super) fn run(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
-    const FORMS: &[&str] = &[
-        "run this command:",
-        "run this command",
-        "run the command:",
-        "run the command",
-        "run this bash command:",
-        "run the bash command:",
-        "run command",
-        "run:",
-        "run",
-        "execute:",
-        "execute",
-        "use bash to run",
-        "use the bash tool to run",
-    ];
+    const FORMS: &str = "run this command:|run this command|run the command:|run the command|\
+        run this bash command:|run the bash command:|run command|run:|run|execute:|execute|use bash to run|\
+        use the bash tool to run";
     let rest = after(text, FORMS)?;
     if let Some((inner, follows)) = quote::leading(rest)
         && !continues(follows)
     {
-        let background = after(follows, &[BACKGROUND.trim()]).is_some();
+        let background = after(follows, BACKGROUND.trim()).is_some();
         return Some(vec![bash(scene, inner.trim(), background)]);
     }
-    let (command, background) = match cut_last(rest, &[BACKGROUND]) {
+    let (command, background) = match cut_last(rest, BACKGROUND) {
         Some((command, end)) if phrase::is_ending(end) => (command, true),
         _ => (end_of_sentence(rest), false),
     };
-    let prose = after(
-        command,
-        &["the", "a", "an", "my", "your", "all", "it", "this", "that"],
-    );
+    let prose = after(command, "the|a|an|my|your|all|it|this|that");
     if command.is_empty() || prose.is_some() {
         return None;
     }
@@ -48,10 +33,7 @@ pub(super) fn run(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
 
 /// A quoted word with more of the command behind it: `"my program" --flag`.
 fn continues(follows: &str) -> bool {
-    let about = after(
-        follows.trim_start(),
-        &["in the background", "for me", "please"],
-    );
+    let about = after(follows.trim_start(), "in the background|for me|please");
     !phrase::is_ending(follows) && about.is_none()
 }
 
@@ -67,19 +49,8 @@ fn bash(scene: &Scene<'_>, command: &str, background: bool) -> Deed {
 
 /// "use the tool NAME with {JSON}".
 pub(super) fn tool(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
-    let (named, rest) = by_name(text, &["tool", "mcp tool"])?;
-    let rest = after(
-        rest,
-        &[
-            "with the input",
-            "with input",
-            "with arguments",
-            "with",
-            "on",
-            ":",
-        ],
-    )
-    .unwrap_or(rest);
+    let (named, rest) = by_name(text, "tool|mcp tool")?;
+    let rest = after(rest, "with the input|with input|with arguments|with|on|:").unwrap_or(rest);
     let input = match quote::leading_json(rest) {
         Some(Ok((input @ Value::Object(_), _))) => plain_value(&input),
         Some(Ok(_)) => return Some(vec![unclear("it is no object")]),
@@ -107,10 +78,10 @@ fn unclear(reason: &str) -> Deed {
 
 /// "use the agent NAME to PROMPT", "in the background" before or after the prompt.
 pub(super) fn agent(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
-    let (named, rest) = by_name(text, &["agent", "sub-agent", "subagent"])?;
-    let early = after(rest, &["in the background"]);
-    let prompt = after(early.unwrap_or(rest), &["to", ":"])?;
-    let (prompt, background) = match cut_last(prompt, &[BACKGROUND]) {
+    let (named, rest) = by_name(text, "agent|sub-agent|subagent")?;
+    let early = after(rest, "in the background");
+    let prompt = after(early.unwrap_or(rest), "to|:")?;
+    let (prompt, background) = match cut_last(prompt, BACKGROUND) {
         Some((prompt, end)) if early.is_none() && phrase::is_ending(end) => (prompt, true),
         _ => (prompt, early.is_some()),
     };
@@ -133,11 +104,11 @@ pub(super) fn agent(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
 }
 
 /// "use the tool NAME …" and "use the NAME tool …": the name and what follows.
-fn by_name<'a>(text: &'a str, kinds: &[&str]) -> Option<(&'a str, &'a str)> {
-    let rest = after(text, &["use", "call", "ask", "start", "invoke"])?;
-    let the = after(rest, &["the", "an", "a"]);
+fn by_name<'a>(text: &'a str, kinds: &str) -> Option<(&'a str, &'a str)> {
+    let rest = after(text, "use|call|ask|start|invoke")?;
+    let the = after(rest, "the|an|a");
     if let Some(rest) = after(the.unwrap_or(rest), kinds) {
-        return word(after(rest, &["called", "named"]).unwrap_or(rest));
+        return word(after(rest, "called|named").unwrap_or(rest));
     }
     let (named, rest) = word(the?)?;
     after(rest, kinds).map(|rest| (named, rest))
@@ -156,8 +127,8 @@ fn word(text: &str) -> Option<(&str, &str)> {
 
 /// "search for X", "search for X in PATH".
 pub(super) fn searched(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
-    let rest = after(text, &["search for", "search", "grep for", "grep"])?;
-    let (pattern, place) = match cut(rest, &[" in "]) {
+    let rest = after(text, "search for|search|grep for|grep")?;
+    let (pattern, place) = match cut(rest, " in ") {
         Some((pattern, place)) => (pattern, Some(name(place)).filter(|place| !is_here(place))),
         None => (rest, None),
     };
@@ -178,15 +149,8 @@ pub(super) fn searched(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
 }
 
 fn is_here(place: &str) -> bool {
-    let here = [
-        "here",
-        "this folder",
-        "this directory",
-        "the project",
-        "the files",
-        "all files",
-    ];
-    phrase::is_one_of(place, &here)
+    let here = "here|this folder|this directory|the project|the files|all files";
+    phrase::is_one_of(place, here)
 }
 
 fn quoted_for_shell(text: &str) -> String {
@@ -201,26 +165,11 @@ fn quoted_for_shell(text: &str) -> String {
 pub(super) fn listed(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
     let rest = after(
         text,
-        &[
-            "list the files",
-            "list all files",
-            "list files",
-            "list all the files",
-            "show the files",
-            "show files",
-            "what files are there",
-            "which files are there",
-            "what files are",
-        ],
+        "list the files|list all files|list files|list all the files|show the files|show files|\
+            what files are there|which files are there|what files are",
     )?;
-    let here = [
-        "here",
-        "in here",
-        "in this folder",
-        "in this directory",
-        "in the current directory",
-    ];
-    if !phrase::is_ending(rest) && !phrase::is_one_of(rest, &here) {
+    let here = "here|in here|in this folder|in this directory|in the current directory";
+    if !phrase::is_ending(rest) && !phrase::is_one_of(rest, here) {
         return None;
     }
     let deed = if scene.offers("Glob") {
@@ -235,13 +184,7 @@ pub(super) fn listed(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
 pub(super) fn plan(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
     let said = after(
         text,
-        &[
-            "plan:",
-            "make a plan:",
-            "make a plan to",
-            "make a plan for",
-            "plan how to",
-        ],
+        "plan:|make a plan:|make a plan to|make a plan for|plan how to",
     )?;
     let said = content(said);
     if said.is_empty() {

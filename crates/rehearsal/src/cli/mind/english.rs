@@ -10,35 +10,31 @@ use super::{Deed, Scene, call, fit, plain, plain_value, quote, recognise};
 use crate::cli::scenario::{Amend, Delegation, Step};
 
 /// Tools whose requests other rules know by their verbs.
-const BY_VERB: &[&str] = &["Bash", "Edit", "Glob", "Grep", "Read", "Write"];
+const BY_VERB: &str = "Bash|Edit|Glob|Grep|Read|Write";
 
 /// Beginnings of sentences that ask for no deed of their own.
-const ASIDES: &[&str] = &[
-    ". do not ",
-    ". don't ",
-    ". do these ",
-    ". do this ",
-    ". use no ",
-];
+const ASIDES: &str = ". do not |. don't |. do these |. do this |. use no ";
 
 /// "use the Write tool to create FILE containing TEXT. Do not use any other tool."
 pub(super) fn by_verb(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
-    let rest = after(without_asides(text), &["use the", "using the"])?;
-    let tool = BY_VERB.iter().find(|tool| after(rest, &[tool]).is_some())?;
-    let rest = after(after(rest, &[tool])?, &["tool to"])?;
+    let rest = after(without_asides(text), "use the|using the")?;
+    let tool = BY_VERB
+        .split('|')
+        .find(|tool| after(rest, tool).is_some())?;
+    let rest = after(after(rest, tool)?, "tool to")?;
     recognise(rest, scene)
 }
 
 /// "call the mcp__x__y tool with a=1", "use the greet tool to greet 'Alice'": a tool of an MCP server.
 pub(super) fn mcp_call(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
-    let rest = after(without_asides(text), &["call", "use", "invoke"])?;
+    let rest = after(without_asides(text), "call|use|invoke")?;
     let mut deeds = Vec::new();
     for one in several(rest) {
-        let one = after(one, &["the"]).unwrap_or(one);
+        let one = after(one, "the").unwrap_or(one);
         let end = one.find(char::is_whitespace).unwrap_or(one.len());
         let (named, rest) = one.split_at(end);
         let tool = mcp_tool(named.trim_end_matches(['.', ',', ':']), scene)?;
-        let rest = after(rest, &["tool"]).unwrap_or(rest).trim_start();
+        let rest = after(rest, "tool").unwrap_or(rest).trim_start();
         let schema = (scene.request.inputs.iter())
             .find(|(name, _)| *name == tool)
             .map_or(Value::Null, |(_, schema)| schema.clone());
@@ -54,7 +50,7 @@ pub(super) fn mcp_call(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
 fn several(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = text;
-    while let Some((one, more)) = cut(rest, &[" and mcp__"]) {
+    while let Some((one, more)) = cut(rest, " and mcp__") {
         parts.push(one);
         rest = &rest[rest.len() - more.len() - "mcp__".len()..];
     }
@@ -80,18 +76,7 @@ fn mcp_tool(named: &str, scene: &Scene<'_>) -> Option<String> {
 
 /// What is said to go into a call: JSON, `name='value'` pairs, quoted words for the texts it wants, or whatever fits.
 fn arguments(text: &str, schema: &Value) -> Value {
-    let with = after(
-        text,
-        &[
-            "with the input",
-            "with input",
-            "with arguments",
-            "with",
-            "on",
-            ":",
-        ],
-    )
-    .unwrap_or(text);
+    let with = after(text, "with the input|with input|with arguments|with|on|:").unwrap_or(text);
     if let Some(Ok((input @ Value::Object(_), _))) = quote::leading_json(with) {
         return input;
     }
@@ -120,12 +105,12 @@ fn pairs(text: &str) -> Map<String, Value> {
     let mut found = Map::new();
     let mut rest = text;
     while let Some(part) = next_part(&mut rest) {
-        let part = after(part, &["and", "with"]).unwrap_or(part);
+        let part = after(part, "and|with").unwrap_or(part);
         let end = part
             .find(|c: char| !(c.is_alphanumeric() || c == '_'))
             .unwrap_or(part.len());
         let (name, value) = part.split_at(end);
-        let value = after(value, &["set to"])
+        let value = after(value, "set to")
             .unwrap_or_else(|| value.trim_start().trim_start_matches(['=', ':']));
         let is_name = !name.is_empty()
             && (value.starts_with(['\'', '"', '`'])
@@ -143,7 +128,7 @@ fn next_part<'a>(rest: &mut &'a str) -> Option<&'a str> {
     if rest.trim().is_empty() {
         return None;
     }
-    let (part, more) = cut(rest, &[", ", " and "]).unwrap_or((rest, ""));
+    let (part, more) = cut(rest, ", | and ").unwrap_or((rest, ""));
     *rest = more;
     Some(part)
 }
@@ -167,12 +152,9 @@ fn quoted(text: &str) -> Vec<&str> {
 
 /// "use the Agent tool once with subagent_type 'greeter', prompt 'say hi', and run_in_background set to false".
 pub(super) fn agent_call(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
-    let rest = after(
-        without_asides(text),
-        &["use the agent tool", "use the task tool"],
-    )?;
-    let rest = after(rest, &["exactly once", "once"]).unwrap_or(rest);
-    let given = pairs(after(rest, &["with"])?);
+    let rest = after(without_asides(text), "use the agent tool|use the task tool")?;
+    let rest = after(rest, "exactly once|once").unwrap_or(rest);
+    let given = pairs(after(rest, "with")?);
     let said = |name: &str| given.get(name).and_then(Value::as_str);
     let (named, prompt) = (said("subagent_type")?, said("prompt")?);
     let kinds = scene.request.agents.iter();
@@ -191,12 +173,7 @@ pub(super) fn agent_call(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
 pub(super) fn thought(text: &str, _: &Scene<'_>) -> Option<Vec<Deed>> {
     let about = after(
         text,
-        &[
-            "think step by step about",
-            "think about",
-            "think of",
-            "think through",
-        ],
+        "think step by step about|think about|think of|think through",
     )?;
     let about = plain(end_of_sentence(about));
     Some(vec![Deed::Talk(vec![

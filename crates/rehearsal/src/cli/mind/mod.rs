@@ -10,7 +10,6 @@ mod english;
 mod files;
 mod fit;
 mod path;
-mod pattern;
 mod phrase;
 mod quote;
 mod split;

@@ -5,48 +5,13 @@
 use super::quote;
 
 /// Words in front of a request that nobody means.
-const COURTESY: &[&str] = &[
-    "please",
-    "kindly",
-    "now",
-    "first",
-    "then",
-    "next",
-    "finally",
-    "and",
-    "also",
-    "can you",
-    "could you",
-    "would you",
-    "will you",
-    "i want you to",
-    "i would like you to",
-    "let's",
-    "just",
-];
+const COURTESY: &str = "please|kindly|now|first|then|next|finally|and|also|can you|could you|would you|\
+    will you|i want you to|i would like you to|let's|just";
 
 /// Words in front of a file's name.
-const ARTICLES: &[&str] = &[
-    "to a new file called",
-    "to a file called",
-    "to the file",
-    "to a file named",
-    "a new file called",
-    "a new file named",
-    "a file called",
-    "a file named",
-    "the file called",
-    "the file named",
-    "a new file",
-    "the file",
-    "this file",
-    "that file",
-    "a file",
-    "file",
-    "to",
-    "the contents of",
-    "the content of",
-];
+const ARTICLES: &str = "to a new file called|to a file called|to the file|to a file named|\
+    a new file called|a new file named|a file called|a file named|the file called|the file named|\
+    a new file|the file|this file|that file|a file|file|to|the contents of|the content of";
 
 /// The request without bullets and courtesy in front of it.
 pub(super) fn without_courtesy(text: &str) -> &str {
@@ -71,10 +36,10 @@ fn without_bullet(text: &str) -> &str {
     }
 }
 
-/// What follows the first of `openings` that the text begins with.
-pub(super) fn after<'a>(text: &'a str, openings: &[&str]) -> Option<&'a str> {
+/// Returns what follows the first of `openings`, with `|` between them, that the text begins with.
+pub(super) fn after<'a>(text: &'a str, openings: &str) -> Option<&'a str> {
     let text = text.trim_start();
-    let found = openings.iter().find(|opening| begins(text, opening))?;
+    let found = openings.split('|').find(|opening| begins(text, opening))?;
     Some(text[found.len()..].trim_start())
 }
 
@@ -91,11 +56,11 @@ fn is_inner(c: char) -> bool {
 }
 
 /// Whether the text is one of these sentences, whatever it ends with.
-pub(super) fn is_one_of(text: &str, sentences: &[&str]) -> bool {
+pub(super) fn is_one_of(text: &str, sentences: &str) -> bool {
     let bare = text.trim().trim_end_matches(['?', '.', '!']).trim_end();
     let bare = before_courtesy(bare);
     sentences
-        .iter()
+        .split('|')
         .any(|sentence| bare.eq_ignore_ascii_case(sentence))
 }
 
@@ -110,7 +75,7 @@ fn before_courtesy(text: &str) -> &str {
 }
 
 /// The text before and after the first of `marks` that is not quoted.
-pub(super) fn cut<'a>(text: &'a str, marks: &[&str]) -> Option<(&'a str, &'a str)> {
+pub(super) fn cut<'a>(text: &'a str, marks: &str) -> Option<(&'a str, &'a str)> {
     places(text, marks)
         .into_iter()
         .min()
@@ -118,7 +83,7 @@ pub(super) fn cut<'a>(text: &'a str, marks: &[&str]) -> Option<(&'a str, &'a str
 }
 
 /// The same for the last one.
-pub(super) fn cut_last<'a>(text: &'a str, marks: &[&str]) -> Option<(&'a str, &'a str)> {
+pub(super) fn cut_last<'a>(text: &'a str, marks: &str) -> Option<(&'a str, &'a str)> {
     places(text, marks)
         .into_iter()
         .max()
@@ -130,11 +95,11 @@ fn halves(text: &str, (at, length): (usize, usize)) -> (&str, &str) {
 }
 
 /// Where one of `marks` stands outside of quotes, with its length.
-pub(super) fn places(text: &str, marks: &[&str]) -> Vec<(usize, usize)> {
+pub(super) fn places(text: &str, marks: &str) -> Vec<(usize, usize)> {
     let quoted = quote::spans(text);
     let lower = text.to_ascii_lowercase();
     let mut found: Vec<(usize, usize)> = marks
-        .iter()
+        .split('|')
         .flat_map(|mark| lower.match_indices(mark).map(|(at, mark)| (at, mark.len())))
         .filter(|(at, _)| !quoted.iter().any(|span| span.contains(at)))
         .collect();

@@ -7,16 +7,9 @@ use super::{Request, Scene, phrase, quote, recognise};
 /// As far as a prompt is read for requests.
 const READ: usize = 64 * 1024;
 /// What joins two requests on a line.
-const JOINTS: &[&str] = &[
-    ", then ",
-    ", and then ",
-    "; then ",
-    ". then ",
-    ". after that, ",
-    ". after that completes, ",
-];
+const JOINTS: &str = ", then |, and then |; then |. then |. after that, |. after that completes, ";
 /// Openings of requests whose text may be the lines below.
-const OPEN_ENDED: &[&str] = &["write", "create", "save", "plan:"];
+const OPEN_ENDED: &str = "write|create|save|plan:";
 
 /// The requests of a prompt, in order; some may turn out to be none.
 pub(super) fn pieces<'a>(request: &Request<'a>) -> Vec<&'a str> {

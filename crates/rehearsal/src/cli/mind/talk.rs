@@ -27,19 +27,13 @@ pub(super) fn at_a_loss() -> Deed {
 
 /// "write N lines", "tell me a long story".
 pub(super) fn lines(text: &str, _: &Scene<'_>) -> Option<Vec<Deed>> {
-    let story = [
-        "tell me a long story",
-        "tell me a story",
-        "write a long text",
-        "write a long story",
-        "tell a long story",
-    ];
-    if is_one_of(text, &story) {
+    let story = "tell me a long story|tell me a story|write a long text|write a long story|tell a long story";
+    if is_one_of(text, story) {
         return talk(numbered(STORY));
     }
-    let rest = after(text, &["write", "say", "give me", "print"])?;
+    let rest = after(text, "write|say|give me|print")?;
     let (count, rest) = number(rest)?;
-    is_one_of(rest, &["lines", "line", "lines of text"])
+    is_one_of(rest, "lines|line|lines of text")
         .then(|| numbered(count))
         .and_then(talk)
 }
@@ -55,103 +49,32 @@ fn numbered(count: u64) -> String {
     (1..=count).map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// What can be asked about the conversation itself.
-#[derive(Clone, Copy)]
-enum About {
-    First,
-    Memory,
-    Tools,
-    Agents,
-    Model,
-    Mode,
-    Place,
-}
-
-const QUESTIONS: &[(About, &[&str])] = &[
-    (
-        About::First,
-        &[
-            "what did i say first",
-            "what did i say",
-            "what did i tell you first",
-            "what was my first message",
-            "what was my first prompt",
-            "what was the first thing i said",
-        ],
-    ),
-    (
-        About::Memory,
-        &[
-            "what did i ask you to remember",
-            "what did i tell you to remember",
-            "what do you remember",
-            "what should you remember",
-            "what is the word",
-            "what was the word",
-            "which word",
-        ],
-    ),
-    (
-        About::Tools,
-        &[
-            "list your tools",
-            "list tools",
-            "which tools do you have",
-            "what tools do you have",
-        ],
-    ),
-    (
-        About::Agents,
-        &[
-            "list your agents",
-            "list agents",
-            "which agents do you have",
-            "what agents do you have",
-        ],
-    ),
-    (
-        About::Model,
-        &[
-            "which model",
-            "what model",
-            "which model are you",
-            "what model are you",
-        ],
-    ),
-    (
-        About::Mode,
-        &[
-            "which mode",
-            "what mode",
-            "which permission mode",
-            "which mode are you in",
-        ],
-    ),
-    (
-        About::Place,
-        &[
-            "where are you",
-            "which folder",
-            "which directory",
-            "which folder are you in",
-        ],
-    ),
-];
-
 /// "what did I say first?", "which model?" and others.
 pub(super) fn asked_about(text: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
-    let found = QUESTIONS.iter().find(|(_, forms)| is_one_of(text, forms));
     let request = scene.request;
-    talk(match found?.0 {
-        About::First => plain(request.first_prompt),
-        About::Memory => plain(remembered(request.first_prompt)),
-        About::Tools => plain(&request.tools.join("\n")),
-        About::Agents => plain(&request.agents.join("\n")),
-        About::Model => plain(request.model),
-        // A request before this one may have changed it.
-        About::Mode => "${mode}".to_owned(),
-        About::Place => plain(request.cwd),
-    })
+    let asks = |questions| is_one_of(text, questions);
+    talk(
+        if asks("what did i say first|what did i say|what was my first message") {
+            plain(request.first_prompt)
+        } else if asks("what did i ask you to remember|what did i tell you to remember")
+            || asks("what do you remember|which word|what is the word|what was the word")
+        {
+            plain(remembered(request.first_prompt))
+        } else if asks("list your tools|list tools|which tools do you have") {
+            plain(&request.tools.join("\n"))
+        } else if asks("list your agents|list agents|which agents do you have") {
+            plain(&request.agents.join("\n"))
+        } else if asks("which model|what model|which model are you|what model are you") {
+            plain(request.model)
+        } else if asks("which mode|what mode|which permission mode") {
+            // A request before this one may have changed it.
+            "${mode}".to_owned()
+        } else if asks("where are you|which folder|which directory") {
+            plain(request.cwd)
+        } else {
+            return None;
+        },
+    )
 }
 
 fn remembered(first_prompt: &str) -> &str {
@@ -162,13 +85,7 @@ fn remembered(first_prompt: &str) -> &str {
 fn memory(text: &str) -> Option<&str> {
     after(
         text,
-        &[
-            "remember the word",
-            "remember that",
-            "remember this:",
-            "remember:",
-            "remember",
-        ],
+        "remember the word|remember that|remember this:|remember:|remember",
     )
     .filter(|memory| !memory.is_empty())
 }
@@ -178,7 +95,7 @@ pub(super) fn shown(text: &str, _: &Scene<'_>) -> Option<Vec<Deed>> {
     if let Some(memory) = memory(text) {
         return talk(format!("I will remember: {}", plain(phrase::name(memory))));
     }
-    if let Some(rest) = after(text, &["think hard about", "think about", "think:"]) {
+    if let Some(rest) = after(text, "think hard about|think about|think:") {
         let about = plain(end_of_sentence(rest));
         let thought = format!(
             "They want me to think about {about}. What speaks for it, what against, and what would I do first?"
@@ -189,10 +106,10 @@ pub(super) fn shown(text: &str, _: &Scene<'_>) -> Option<Vec<Deed>> {
         ];
         return Some(vec![Deed::Talk(steps)]);
     }
-    if let Some(rest) = after(text, &["count from 1 to", "count up to", "count to"]) {
+    if let Some(rest) = after(text, "count from 1 to|count up to|count to") {
         return counted(rest);
     }
-    let rest = after(text, &["wait for", "wait", "sleep for", "sleep"])?;
+    let rest = after(text, "wait for|wait|sleep for|sleep")?;
     let pause = duration(end_of_sentence(rest))?.min(LONGEST_WAIT);
     Some(vec![Deed::Talk(vec![
         Step::Pause(pause),
@@ -204,7 +121,7 @@ fn counted(rest: &str) -> Option<Vec<Deed>> {
     let (count, how) = number(rest)?;
     let numbers: Vec<String> = (1..=count).map(|number| number.to_string()).collect();
     let text = say(numbers.join(" "));
-    let steps = if is_one_of(how, &["slowly", "very slowly"]) {
+    let steps = if is_one_of(how, "slowly|very slowly") {
         vec![Step::Pace(SLOWLY), text, Step::Pace(Duration::ZERO)]
     } else if phrase::is_ending(how) {
         vec![text]
@@ -216,7 +133,7 @@ fn counted(rest: &str) -> Option<Vec<Deed>> {
 
 /// "fail with STATUS": the model cannot be reached.
 pub(super) fn broken(text: &str, _: &Scene<'_>) -> Option<Vec<Deed>> {
-    let rest = after(text, &["fail with status", "fail with", "fail:"])?;
+    let rest = after(text, "fail with status|fail with|fail:")?;
     let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit());
     let status: u16 = rest[..rest.len() - digits.len()].parse().ok()?;
     let reason = digits.trim_start_matches([':', ',']).trim();
@@ -243,21 +160,13 @@ fn usual_reason(status: u16) -> &'static str {
 
 /// "say TEXT", "reply with the single word WORD."
 pub(super) fn said(text: &str, _: &Scene<'_>) -> Option<Vec<Deed>> {
-    if let Some(word) = after(text, &["reply with the single word"]) {
+    if let Some(word) = after(text, "reply with the single word") {
         let word = content(end_of_sentence(word));
         return (!word.is_empty()).then(|| vec![Deed::Talk(vec![say_plain(&word)])]);
     }
     let rest = after(
         text,
-        &[
-            "say:",
-            "say",
-            "repeat after me:",
-            "reply with",
-            "reply:",
-            "answer:",
-            "echo",
-        ],
+        "say:|say|repeat after me:|reply with|reply:|answer:|echo",
     )?;
     let said = content(rest);
     (!said.is_empty()).then(|| vec![Deed::Talk(vec![say_plain(&said)])])
