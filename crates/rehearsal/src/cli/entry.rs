@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::args::{
     self, InputFormat, Options, OutputFormat, Printer, Prompt, Refusal, Resume, World,
 };
-use super::disk::{self, Agents, Chosen, Places, ResumeError};
+use super::disk::{self, Places, ResumeError};
 use super::engine::{Launch, ModelScript};
 use super::ground::{self, Ground, GroundError};
 use super::ids::Ids;
@@ -223,13 +223,6 @@ fn options(scenario: &Scenario, launch: &Launch) -> Result<Options, Refusal> {
         root: cfg!(unix) && launch.uid == 0,
         terminal: std::io::stdout().is_terminal(),
         env: &|name| launch.env.get(name).cloned(),
-        agents: &|| {
-            let found = places
-                .as_ref()
-                .map(|places| Agents::load(&Value::Null, places, Chosen::ALL));
-            let names = |agents: Agents| agents.names().into_iter().map(str::to_owned).collect();
-            found.map_or_else(Vec::new, names)
-        },
         session_in_use: &|id| {
             (places.as_ref()).is_some_and(|places| disk::free(places, id).is_err())
         },

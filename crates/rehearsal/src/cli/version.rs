@@ -56,11 +56,7 @@ impl Version {
         !self.since(45)
     }
 
-    pub(super) fn checks_modes(self) -> bool {
-        self.since(325)
-    }
-
-    /// Switching to bypass later needs a flag at launch.
+    /// Modes are checked, and switching to bypass later needs a flag at launch.
     pub(super) fn guards_bypass(self) -> bool {
         self.since(197)
     }

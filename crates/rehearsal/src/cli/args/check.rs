@@ -1,60 +1,44 @@
-//! What does not go together, and what cannot be played.
+//! What does not go together, what cannot be played, and what flags name: settings, servers, agents, prompts.
 //!
-//! Owns the refusals that need more than one flag, or a look at the surroundings. Whether a session to resume exists is
-//! not asked here.
+//! Owns the refusals that need more than one flag, or a look at the surroundings. Reads only what a flag names, and never
+//! writes. Whether a session to resume exists is not asked here.
 
 use std::path::Path;
 
-use super::files;
-use super::input::Prompt;
+use serde_json::{Map, Value};
+
 use super::options::{InputFormat, Options, OutputFormat, Resume};
-use super::refusal::Refusal;
+use super::piped::Prompt;
+use super::scan::Refusal;
 
 /// What the checks need to know of the surroundings.
 pub(in crate::cli) struct World<'a> {
-    /// The working directory.
     pub(in crate::cli) cwd: &'a Path,
     /// Whether the user is root.
     pub(in crate::cli) root: bool,
     /// Whether stdout is a terminal.
     pub(in crate::cli) terminal: bool,
-    /// The environment.
     pub(in crate::cli) env: &'a dyn Fn(&str) -> Option<String>,
-    /// The agents beside those of `--agents`, by name; asked only about one that is wanted.
-    pub(in crate::cli) agents: &'a dyn Fn() -> Vec<String>,
     /// Whether a session of this id has a transcript.
     pub(in crate::cli) session_in_use: &'a dyn Fn(&str) -> bool,
 }
 
 /// What runs on another machine, or beside this process.
-const NOT_PLAYED: [&str; 7] = [
+const NOT_PLAYED: [&str; 5] = [
     "--sdk-url",
     "--background",
     "--cloud",
     "--remote",
     "--environment",
-    "--attach-serve",
-    "--desktop",
-];
-
-/// The agents that are always there.
-const AGENTS: [&str; 5] = [
-    "claude",
-    "Explore",
-    "general-purpose",
-    "Plan",
-    "statusline-setup",
 ];
 
 /// Everything that is checked before a session begins. Fills what flags name.
 pub(super) fn session(options: &mut Options, world: &World<'_>) -> Result<(), Refusal> {
     if let Some(settings) = &options.flags.settings {
-        let (settings, warning) = files::settings(world.cwd, settings)?;
-        options.settings = settings;
-        options.warnings.extend(warning);
+        options.settings = json_or_file(world.cwd, settings, "Settings file", "--settings")?;
     }
-    let sources_named = options.flags.setting_sources.as_deref().unwrap_or_default();
-    for source in sources_named.split(',') {
+    let sources = options.flags.setting_sources.as_deref();
+    for source in sources.unwrap_or_default().split(',').map(str::trim) {
         if !["", "user", "project", "local"].contains(&source) {
             return Err(Refusal::saying(format!(
                 "Error processing --setting-sources: Invalid setting source: {source}. Valid options are: user, project, local"
@@ -73,10 +57,74 @@ pub(super) fn session(options: &mut Options, world: &World<'_>) -> Result<(), Re
         ));
     }
     identity(options, world)?;
-    sources(options, world)?;
+    named_files(options, world.cwd)?;
     together(options)?;
-    root(options, world)?;
-    agent(options, world)
+    root(options, world)
+}
+
+fn read(cwd: &Path, name: &str, what: &str) -> Result<String, Refusal> {
+    let path = cwd.join(name);
+    std::fs::read_to_string(&path)
+        .map_err(|_| Refusal::error(format!("{what} not found: {}", path.display())))
+}
+
+/// JSON on the spot, or in the file that is named. A file without any is as good as empty.
+fn json_or_file(cwd: &Path, text: &str, what: &str, flag: &str) -> Result<Value, Refusal> {
+    if text.trim_start().starts_with('{') {
+        let invalid = |_| Refusal::error(format!("Invalid JSON provided to {flag}"));
+        return serde_json::from_str(text).map_err(invalid);
+    }
+    let file = read(cwd, text, what)?;
+    Ok(serde_json::from_str(&file).unwrap_or_default())
+}
+
+fn named_files(options: &mut Options, cwd: &Path) -> Result<(), Refusal> {
+    if let Some(text) = &options.flags.agents {
+        let agents: Map<String, Value> = match json_or_file(cwd, text, "--agents file", "--agents")?
+        {
+            Value::Object(agents) => agents,
+            _ => Map::new(),
+        };
+        let lacks =
+            |agent: &Value| !agent["description"].is_string() || !agent["prompt"].is_string();
+        if let Some((name, _)) = agents.iter().find(|(_, agent)| lacks(agent)) {
+            return Err(Refusal::error(format!(
+                "Invalid --agents configuration:\n{name}: needs a description and a prompt"
+            )));
+        }
+        options.agents = agents;
+    }
+    for (flag, which) in [
+        ("--system-prompt-file", "System prompt file"),
+        ("--append-system-prompt-file", "Append system prompt file"),
+    ] {
+        if let Some(file) = options.value(flag) {
+            read(cwd, file, which)?;
+        }
+    }
+    for config in options
+        .flags
+        .mcp_config
+        .iter()
+        .filter(|text| !text.is_empty())
+    {
+        let config = json_or_file(cwd, config, "MCP config file", "--mcp-config")?;
+        if !config["mcpServers"].is_object() {
+            return Err(Refusal::error(
+                "Invalid MCP configuration:\nmcpServers: Invalid input: expected record",
+            ));
+        }
+    }
+    let schema = options
+        .value("--json-schema")
+        .filter(|text| !text.is_empty());
+    match schema.map(serde_json::from_str::<Value>) {
+        None | Some(Ok(Value::Object(_))) => Ok(()),
+        Some(Ok(_)) => Err(Refusal::error("--json-schema must be a JSON object")),
+        Some(Err(why)) => Err(Refusal::error(format!(
+            "--json-schema is not valid JSON: {why}"
+        ))),
+    }
 }
 
 fn identity(options: &Options, world: &World<'_>) -> Result<(), Refusal> {
@@ -99,33 +147,11 @@ fn identity(options: &Options, world: &World<'_>) -> Result<(), Refusal> {
     }
 }
 
-fn sources(options: &mut Options, world: &World<'_>) -> Result<(), Refusal> {
-    let cwd = world.cwd;
-    if let Some(agents) = &options.flags.agents {
-        options.agents = files::agents(cwd, agents)?;
-    }
-    for (flag, which) in [
-        ("--system-prompt-file", "System prompt"),
-        ("--append-system-prompt-file", "Append system prompt"),
-    ] {
-        if let Some(file) = options.value(flag) {
-            files::prompt(cwd, file, which)?;
-        }
-    }
-    files::mcp_servers(cwd, &options.flags.mcp_config)?;
-    match options
-        .value("--json-schema")
-        .filter(|text| !text.is_empty())
-    {
-        Some(text) => files::schema(text).map(drop),
-        None => Ok(()),
-    }
-}
-
 /// Flags that need other flags.
 fn together(options: &Options) -> Result<(), Refusal> {
     let reads_lines = options.input_format == InputFormat::StreamJson;
     let writes_lines = options.output_format == OutputFormat::StreamJson;
+    let flags = &options.flags;
     let named = matches!(options.resume, Some(Resume::Named(_)));
     let wrong = [
         (
@@ -133,19 +159,19 @@ fn together(options: &Options) -> Result<(), Refusal> {
             "--input-format=stream-json requires output-format=stream-json.",
         ),
         (
-            options.flags.replay && !(reads_lines && writes_lines),
+            flags.replay && !(reads_lines && writes_lines),
             "--replay-user-messages requires both --input-format=stream-json and --output-format=stream-json.",
         ),
         (
-            options.flags.partial && !writes_lines,
+            flags.partial && !writes_lines,
             "--include-partial-messages requires --print and --output-format=stream-json.",
         ),
         (
-            options.flags.resume_at.is_some() && !named,
+            flags.resume_at.is_some() && !named,
             "--resume-session-at requires --resume",
         ),
         (
-            options.has("--resume-drops-turn") && options.flags.resume_at.is_none(),
+            flags.resume_drops.is_some() && flags.resume_at.is_none(),
             "--resume-drops-turn requires --resume-session-at",
         ),
     ];
@@ -158,11 +184,10 @@ fn together(options: &Options) -> Result<(), Refusal> {
 fn root(options: &Options, world: &World<'_>) -> Result<(), Refusal> {
     let is_set = |name| (world.env)(name).as_deref() == Some("1");
     let fenced = is_set("IS_SANDBOX") || is_set("CLAUDE_CODE_BUBBLEWRAP");
-    let wanted = match &options.flags.mode {
-        Some(mode) => mode == "bypassPermissions",
-        None => options.settings["permissions"]["defaultMode"] == "bypassPermissions",
-    };
-    match (wanted || options.flags.bypass_allowed) && world.root && !fenced {
+    let mode = options.flags.mode.as_deref();
+    let mode = mode.or(options.settings["permissions"]["defaultMode"].as_str());
+    let wanted = options.flags.bypass_allowed || mode == Some("bypassPermissions");
+    match wanted && world.root && !fenced {
         false => Ok(()),
         true => Err(Refusal::saying(
             "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons",
@@ -170,29 +195,8 @@ fn root(options: &Options, world: &World<'_>) -> Result<(), Refusal> {
     }
 }
 
-fn agent(options: &Options, world: &World<'_>) -> Result<(), Refusal> {
-    // A session that is resumed brings its own.
-    let agent = options.value("--agent").filter(|name| !name.is_empty());
-    let Some(wanted) = agent.filter(|_| options.resume.is_none()) else {
-        return Ok(());
-    };
-    let found = (world.agents)();
-    let mut known: Vec<&str> = AGENTS.to_vec();
-    known.extend(found.iter().map(String::as_str));
-    known.extend(options.agents.keys().map(String::as_str));
-    if known.contains(&wanted) {
-        return Ok(());
-    }
-    known.sort_by_key(|name| name.to_lowercase());
-    known.dedup();
-    let known = known.join(", ");
-    Err(Refusal::saying(format!(
-        "--agent '{wanted}' not found. Available agents: {known}"
-    )))
-}
-
 impl Options {
-    /// The last checks, when the prompt is whole and the session to resume, if any, was found.
+    /// Makes the last checks, when the prompt is whole and the session to resume, if any, was found.
     ///
     /// # Errors
     /// When there is nothing to answer, or `--output-format=stream-json` stands without `--verbose`.
@@ -225,29 +229,27 @@ impl Options {
         let Some(Resume::Named(value)) = &self.resume else {
             return None;
         };
-        let which = match value {
-            Some(id) if is_uuid(id) => {
-                return Some(Refusal::saying(format!(
-                    "No conversation found with session ID: {id}"
-                )));
-            }
-            Some(title) => format!(
+        if let Some(id) = value.as_ref().filter(|id| is_uuid(id)) {
+            let text = format!("No conversation found with session ID: {id}");
+            return Some(Refusal::saying(text));
+        }
+        let which = value.as_ref().map(|title| {
+            format!(
                 ". Provided value \"{title}\" is not a UUID and does not match any session title."
-            ),
-            None => String::new(),
-        };
+            )
+        });
         Some(Refusal::error(format!(
-            "--resume requires a valid session ID or session title when used with --print. Usage: claude -p --resume <session-id|title>{which}"
+            "--resume requires a valid session ID or session title when used with --print. Usage: claude -p --resume <session-id|title>{}",
+            which.unwrap_or_default()
         )))
     }
 }
 
 /// Whether the text has the form of a UUID, of whatever version.
 pub(in crate::cli) fn is_uuid(text: &str) -> bool {
-    let bytes = text.as_bytes();
     let fits = |(i, byte): (usize, &u8)| match i {
         8 | 13 | 18 | 23 => *byte == b'-',
         _ => byte.is_ascii_hexdigit(),
     };
-    bytes.len() == 36 && bytes.iter().enumerate().all(fits)
+    text.len() == 36 && text.as_bytes().iter().enumerate().all(fits)
 }

@@ -7,9 +7,7 @@ use serde_json::{Map, Value};
 
 use super::check::{self, World};
 use super::model;
-use super::refusal::Refusal;
-use super::scan::{self, Scanned};
-use super::value;
+use super::scan::{self, Refusal, Scanned};
 use crate::cli::version::Version;
 
 /// How input comes.
@@ -126,18 +124,13 @@ impl Flags {
     fn of(scanned: &Scanned, version: Version) -> Self {
         let filled = |name: &str| scanned.text(name).filter(|text| !text.is_empty());
         let skips = scanned.has("--dangerously-skip-permissions");
-        let named = scanned
-            .last("--permission-mode")
-            .or(scanned.last("--inherit-permission-mode"));
-        let mode = match named {
+        let mode = match scanned.last("--permission-mode") {
             _ if skips => Some("bypassPermissions"),
             // How `default` is written on the command line.
             Some("manual") => Some("default"),
             mode => mode,
         };
-        let tools = scanned
-            .has("--tools")
-            .then(|| value::tools(scanned.all("--tools")));
+        let tools = scanned.has("--tools").then(|| scanned.rules("--tools"));
         let schema = filled("--json-schema");
         Self {
             replay: scanned.has("--replay-user-messages"),
@@ -159,25 +152,21 @@ impl Flags {
             mode: mode.map(str::to_owned),
             asks_host: scanned.last("--permission-prompt-tool") == Some("stdio"),
             asks_nobody: scanned.last("--permission-prompts") == Some("none"),
-            allowed: value::tools(scanned.all("--allowed-tools")),
-            disallowed: value::tools(scanned.all("--disallowed-tools")),
+            allowed: scanned.rules("--allowed-tools"),
+            disallowed: scanned.rules("--disallowed-tools"),
             tools: tools.filter(|tools| tools.len() != 1 || tools[0] != "default"),
             add_dirs: scanned.list("--add-dir"),
             settings: filled("--settings"),
             managed_settings: scanned.text("--managed-settings"),
-            setting_sources: scanned.last("--setting-sources").map(|sources| {
-                let sources = sources.split(',').map(str::trim);
-                let named: Vec<&str> = sources.filter(|source| !source.is_empty()).collect();
-                named.join(",")
-            }),
+            setting_sources: scanned.text("--setting-sources"),
             agents: filled("--agents"),
             mcp_config: scanned.list("--mcp-config"),
             // Zero and less are no limit, as the CLI takes it.
             max_turns: scanned
                 .last("--max-turns")
-                .and_then(value::number)
+                .and_then(scan::number)
                 .filter(|most| *most > 0.0),
-            max_budget: scanned.last("--max-budget-usd").and_then(value::budget),
+            max_budget: scanned.last("--max-budget-usd").and_then(scan::number),
             schema: schema.and_then(|text| serde_json::from_str(&text).ok()),
             forwards_agent_text: scanned.has("--forward-subagent-text"),
             mirrors: scanned.has("--session-mirror"),

@@ -1,6 +1,6 @@
-//! What is piped in as part of the prompt, with the CLI's patience.
+//! The one prompt of `--input-format text`: from the command line, from stdin with the CLI's patience, or from both.
 //!
-//! Owns the wait: nothing within three seconds means nothing; once something came, everything up to the end is read.
+//! Nothing on stdin within three seconds means nothing; once something came, everything up to the end is read.
 
 use std::io::Read;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -42,6 +42,42 @@ fn read_within(mut stream: impl Read + Send + 'static, patience: Duration) -> Op
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
+/// The prompt as it goes to the session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) enum Prompt {
+    /// Neither side said anything.
+    Missing,
+    /// Nothing but blanks.
+    Blank,
+    /// This.
+    Given(String),
+}
+
+/// The prompt of the command line, then what came on stdin, a line apart.
+pub(in crate::cli) fn join(argument: Option<&str>, stdin: &str) -> Prompt {
+    let parts = [argument.unwrap_or_default(), stdin];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let text = parts.join("\n");
+    if text.is_empty() {
+        Prompt::Missing
+    } else if text.trim().is_empty() {
+        Prompt::Blank
+    } else {
+        Prompt::Given(text)
+    }
+}
+
+/// The prompt as the line that a host would write.
+pub(in crate::cli) fn user_line(prompt: &str) -> Vec<u8> {
+    let message = serde_json::json!({
+        "type": "user",
+        "message": { "role": "user", "content": prompt },
+    });
+    let mut line = message.to_string().into_bytes();
+    line.push(b'\n');
+    line
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +116,18 @@ mod tests {
         let (send, pieces) = mpsc::channel();
         assert_eq!(read_within(Open(pieces), Duration::from_millis(1)), None);
         drop(send);
+    }
+
+    fn given(text: &str) -> Prompt {
+        Prompt::Given(text.to_owned())
+    }
+
+    #[test]
+    fn both_sides_are_joined_by_a_line_break_and_kept_as_they_are() {
+        assert_eq!(join(Some("hi"), "piped text\n"), given("hi\npiped text\n"));
+        assert_eq!(join(Some(""), "x"), given("x"));
+        assert_eq!(join(Some("hi"), ""), given("hi"));
+        assert_eq!(join(None, ""), Prompt::Missing);
+        assert_eq!(join(Some("  "), ""), Prompt::Blank);
     }
 }

@@ -4,7 +4,6 @@
 //! every byte passes as it is, half lines too.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::io::{self, Write};
 
 use serde_json::Value;
@@ -32,8 +31,6 @@ pub(in crate::cli) struct Printer {
     half: Vec<u8>,
     /// The newest result, or with `--verbose` every message, by commas.
     kept: Vec<u8>,
-    /// The calls that have been answered.
-    answered: HashSet<String>,
     /// What a result without words would be printed as, if nothing else is.
     silent: Option<String>,
     printed: bool,
@@ -48,7 +45,6 @@ impl Printer {
             verbose: options.verbose,
             half: Vec::new(),
             kept: Vec::new(),
-            answered: HashSet::new(),
             silent: None,
             printed: false,
             ends_line: true,
@@ -104,19 +100,10 @@ impl Printer {
         }
     }
 
-    /// Adds a message of the conversation to the list. What a sub-agent says after its call has been answered, since it
-    /// runs in the background, is part of the stream only.
+    /// Adds a message of the conversation to the list.
     fn list(&mut self, message: &Value, line: &[u8]) {
-        let parent = message["parent_tool_use_id"].as_str();
-        let in_background = parent.is_some_and(|id| self.answered.contains(id));
-        if !is_message(message) || in_background {
+        if !is_message(message) {
             return;
-        }
-        if parent.is_none() {
-            let blocks = message["message"]["content"].as_array();
-            let answered = blocks.into_iter().flatten();
-            let answered = answered.filter_map(|block| block["tool_use_id"].as_str());
-            self.answered.extend(answered.map(str::to_owned));
         }
         if !self.kept.is_empty() {
             self.kept.push(b',');

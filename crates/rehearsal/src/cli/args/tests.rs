@@ -1,173 +1,7 @@
-//! The command line against what 2.1.325 was measured to do with it: `measured.json`, an argument list a line, and
-//! `printed.json`, a session a line.
-
-use std::collections::BTreeMap;
-use std::path::Path;
-
-use serde::Deserialize;
-use serde_json::Value;
+//! Command lines as the SDKs write them, and those that are refused as the real CLI refuses them.
 
 use super::*;
 use crate::cli::version::Version;
-
-/// One start of the real CLI, in an empty folder that is no repository and with no session on disk.
-#[derive(Debug, Deserialize)]
-struct Measured {
-    argv: Vec<String>,
-    code: u8,
-    stderr: String,
-    /// The first line, of `--version` and `--help` only.
-    #[serde(default)]
-    stdout: String,
-    #[serde(default)]
-    stdin: String,
-    #[serde(default)]
-    env: BTreeMap<String, String>,
-    #[serde(default)]
-    files: BTreeMap<String, String>,
-    #[serde(default = "root")]
-    root: bool,
-}
-
-fn root() -> bool {
-    true
-}
-
-fn measured() -> Vec<Measured> {
-    serde_json::from_str(include_str!("measured.json")).unwrap()
-}
-
-/// What the scripted CLI says before a session begins: exit code, stdout, stderr.
-fn says(row: &Measured, cwd: &Path) -> (u8, String, String) {
-    let here = |text: &str| text.replace("${cwd}", &cwd.to_string_lossy());
-    let argv: Vec<String> = row.argv.iter().map(|word| here(word)).collect();
-    let world = World {
-        cwd,
-        root: row.root,
-        terminal: false,
-        env: &|name| row.env.get(name).cloned(),
-        agents: &|| agents_in(cwd),
-        session_in_use: &|_| false,
-    };
-    let refused = |refusal: Refusal| (refusal.code, refusal.stdout, refusal.stderr);
-    let options = match Options::read(&argv, Version::NEWEST, &world) {
-        Ok(options) => options,
-        Err(refusal) => return refused(refusal),
-    };
-    let prompt = join_prompt(options.prompt.as_deref(), &row.stdin);
-    let nothing = options.nothing_to_resume();
-    let checked = match nothing {
-        Some(refusal) => Err(refusal),
-        None => options.check_prompt(&prompt, false),
-    };
-    match checked {
-        Err(refusal) => refused(refusal),
-        Ok(()) => {
-            let warnings = options.warnings.iter().map(|line| format!("{line}\n"));
-            (0, String::new(), warnings.collect())
-        }
-    }
-}
-
-/// The agents that lie in the folder; how they are read is not asked here.
-fn agents_in(cwd: &Path) -> Vec<String> {
-    let Ok(files) = std::fs::read_dir(cwd.join(".claude/agents")) else {
-        return Vec::new();
-    };
-    let name = |path: std::path::PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
-    files.map(|file| name(file.unwrap().path())).collect()
-}
-
-#[test]
-fn every_measured_command_line_ends_as_it_did_with_the_real_cli() {
-    let rows = measured();
-    assert!(rows.len() > 400, "{} rows", rows.len());
-    let mut different = Vec::new();
-    for row in &rows {
-        let folder = tempfile::tempdir().unwrap();
-        let cwd = folder.path().canonicalize().unwrap();
-        for (path, text) in &row.files {
-            let path = cwd.join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        let (code, stdout, stderr) = says(row, &cwd);
-        let first = stdout.split_inclusive('\n').next().unwrap_or_default();
-        let stderr = stderr.replace(&*cwd.to_string_lossy(), "${cwd}");
-        if (code, first, &stderr) != (row.code, row.stdout.as_str(), &row.stderr) {
-            different.push(format!(
-                "{:?}\n  real:     {} {:?}\n  scripted: {code} {stderr:?}",
-                row.argv, row.code, row.stderr
-            ));
-        }
-    }
-    assert!(
-        different.is_empty(),
-        "{} of {} differ:\n{}",
-        different.len(),
-        rows.len(),
-        different.join("\n")
-    );
-}
-
-/// One session of the real CLI, played once for each output format.
-#[derive(Debug, Deserialize)]
-struct Printed {
-    about: Vec<String>,
-    /// What `stream-json` had, as far as printing depends on it.
-    lines: Vec<Value>,
-    /// What `text` printed.
-    text: Option<String>,
-    /// What `json` printed, as far as it is kept.
-    json: Option<Value>,
-    /// Type and subtype of what `json --verbose` listed.
-    all: Option<Vec<String>>,
-}
-
-fn printed(row: &Printed, output_format: OutputFormat, verbose: bool) -> String {
-    let mut printer = Printer::new(&Options {
-        output_format,
-        verbose,
-        ..Options::default()
-    });
-    let mut out = Vec::new();
-    for line in &row.lines {
-        out.extend_from_slice(&printer.say(format!("{line}\n").as_bytes()));
-    }
-    out.extend(printer.finish());
-    String::from_utf8(out).unwrap()
-}
-
-fn kind(message: &Value) -> String {
-    let kind = message["type"].as_str().unwrap().to_owned();
-    match message["subtype"].as_str() {
-        Some(subtype) => format!("{kind}/{subtype}"),
-        None => kind,
-    }
-}
-
-#[test]
-fn every_measured_session_is_printed_as_the_real_cli_printed_it() {
-    let rows: Vec<Printed> = serde_json::from_str(include_str!("printed.json")).unwrap();
-    assert!(rows.len() > 25, "{} rows", rows.len());
-    for row in &rows {
-        let about = &row.about;
-        if let Some(text) = &row.text {
-            assert_eq!(&printed(row, OutputFormat::Text, false), text, "{about:?}");
-        }
-        if let Some(result) = &row.json {
-            let json = printed(row, OutputFormat::Json, false);
-            let json: Value = serde_json::from_str(&json).unwrap();
-            assert_eq!(&json, result, "{about:?}");
-        }
-        if let Some(all) = &row.all {
-            let json = printed(row, OutputFormat::Json, true);
-            let json: Vec<Value> = serde_json::from_str(&json).unwrap();
-            let kinds: Vec<String> = json.iter().map(kind).collect();
-            assert_eq!(&kinds, all, "{about:?}");
-        }
-    }
-}
 
 fn parse(line: &str) -> Options {
     let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
@@ -235,6 +69,79 @@ fn an_older_version_does_not_know_a_newer_flag() {
         let parsed = Options::parse(&arguments, version);
         assert_eq!(parsed.is_ok(), known, "{version}");
     }
+}
+
+/// What the real CLI was measured to say, in an empty folder.
+#[test]
+fn what_cannot_be_followed_is_refused_in_the_clis_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let says = |line: &str, root: bool| {
+        let world = World {
+            cwd: folder.path(),
+            root,
+            terminal: false,
+            env: &|_| None,
+            session_in_use: &|_| false,
+        };
+        let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let checked = Options::read(&arguments, Version::NEWEST, &world).and_then(|options| {
+            let prompt = join_prompt(options.prompt.as_deref(), "");
+            match options.nothing_to_resume() {
+                Some(refusal) => Err(refusal),
+                None => options.check_prompt(&prompt, false),
+            }
+        });
+        checked
+            .err()
+            .map_or(String::new(), |refusal| refusal.stderr)
+    };
+    for (line, expected) in [
+        ("-p hi", ""),
+        ("-p hi --allowed-tools Bash Read --model opus", ""),
+        ("-p --nonsense", "error: unknown option '--nonsense'"),
+        ("-pz", "error: unknown option '-z'"),
+        (
+            "-p --model",
+            "error: option '--model <model>' argument missing",
+        ),
+        (
+            "-p --output-format xml hi",
+            "error: option '--output-format <format>' argument 'xml' is invalid. Allowed choices are text, json, stream-json.",
+        ),
+        (
+            "-p --max-turns x hi",
+            "error: option '--max-turns <turns>' argument 'x' is invalid. must be a number",
+        ),
+        (
+            "-p --session-id abc hi",
+            "Error: Invalid session ID. Must be a valid UUID.",
+        ),
+        (
+            "-p --resume-session-at x hi",
+            "Error: --resume-session-at requires --resume",
+        ),
+        (
+            "-p --json-schema 1 hi",
+            "Error: --json-schema must be a JSON object",
+        ),
+        (
+            "-p",
+            "Error: Input must be provided either through stdin or as a prompt argument when using --print",
+        ),
+        (
+            "-p --output-format stream-json hi",
+            "Error: When using --print, --output-format=stream-json requires --verbose",
+        ),
+        (
+            "-p --resume 11111111-1111-4111-8111-111111111111 hi",
+            "No conversation found with session ID: 11111111-1111-4111-8111-111111111111",
+        ),
+    ] {
+        assert_eq!(says(line, false).trim_end(), expected, "{line}");
+    }
+    let bypass = "-p --permission-mode bypassPermissions hi";
+    assert!(says(bypass, true).contains("root/sudo") && says(bypass, false).is_empty());
+    assert!(says("-p --settings none.json hi", false).contains("Settings file not found"));
 }
 
 #[test]
