@@ -8,8 +8,10 @@ const HELLO: &str = "turn always\n  stream \"Hello from the script.\"\n";
 fn a_session_is_started_listed_and_shown_by_the_end_of_its_id() {
     let stage = Stage::playing(HELLO);
     let out = stage.ok(&["start", "Say hello.", "--name", "greeter"]);
-    let short = out.split_whitespace().next().unwrap().to_owned();
+    let short = out.split_whitespace().last().unwrap();
+    let short = short.trim_matches(['`', '.']).to_owned();
     assert_eq!(short.len(), 6, "{out}");
+    assert!(out.starts_with(&format!("Started {short}. ")), "{out}");
     stage.until_state(&short, "idle");
     let list = stage.ok(&["sessions"]);
     assert!(list.contains(&short) && list.contains("greeter"), "{list}");
