@@ -24,7 +24,7 @@ fn every_example_parses() {
 
 #[test]
 fn every_word_is_explained_in_its_form_and_used_in_an_example() {
-    for word in WORDS {
+    for word in WORDS.iter() {
         let form = format!("`{}`", word.form.replace('|', "\\|"));
         assert!(DOC.contains(&form), "the doc does not have the form {form}");
         let begins = |line: &str| line.split_whitespace().next() == Some(word.name);

@@ -2,6 +2,8 @@
 //!
 //! Owns the templates and which of them a version uses. Invariant: each part is an object, checked by a test.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::version::Version;
@@ -11,7 +13,7 @@ const MIDDLE: &str = include_str!("cast/2.1.62.json");
 const OLD: &str = include_str!("cast/2.0.75.json");
 
 /// The recorded bodies of one version.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Cast {
     parts: Value,
 }
@@ -36,6 +38,28 @@ impl Cast {
         self.parts[name].as_object().cloned().unwrap_or_default()
     }
 
+    /// The line as this version says it: without the fields that it lacks (`lacks`), or None where it says no such line
+    /// (`silent`).
+    pub(super) fn as_said<'a>(&self, line: &'a Value) -> Option<Cow<'a, Value>> {
+        let names = |key: &str| self.parts[key].as_array().into_iter().flatten();
+        let kind = line["subtype"].as_str().or(line["type"].as_str());
+        let status = line["status"]
+            .as_str()
+            .map(|status| format!("status {status}"));
+        let silent = |name: &Value| {
+            let name = name.as_str();
+            name.is_some() && (name == kind || name == status.as_deref())
+        };
+        if names("silent").any(silent) {
+            return None;
+        }
+        let mut said = Cow::Borrowed(line);
+        for path in names("lacks").filter_map(Value::as_str) {
+            remove(said.to_mut(), path);
+        }
+        Some(said)
+    }
+
     /// The reply to a control request: a body, or `null` for a success without one. None if it is not known.
     pub(super) fn reply(&self, subtype: &str) -> Option<&Value> {
         self.parts["replies"].get(subtype)
@@ -44,6 +68,16 @@ impl Cast {
     /// What a request that is known says when there is nothing to act on.
     pub(super) fn error(&self, subtype: &str) -> Option<&str> {
         self.parts["errors"].get(subtype)?.as_str()
+    }
+}
+
+/// Removes the field at a path of keys with dots between them.
+pub(super) fn remove(line: &mut Value, path: &str) {
+    let (parent, field) = path.rsplit_once('.').unwrap_or(("", path));
+    let parent = parent.split('.').filter(|key| !key.is_empty());
+    let parent = parent.fold(Some(line), |at, key| at?.get_mut(key));
+    if let Some(Value::Object(fields)) = parent {
+        fields.remove(field);
     }
 }
 

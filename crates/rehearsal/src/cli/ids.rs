@@ -1,7 +1,7 @@
 //! Ids that look like the CLI's own, from a seed. The same seed gives the same ids, so that a run can be repeated.
 
 /// A source of ids.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Ids {
     state: u64,
 }

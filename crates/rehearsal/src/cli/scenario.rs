@@ -13,7 +13,7 @@ use super::expect::Pattern;
 use super::version::Version;
 
 /// A parsed scenario, ready to be played.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Scenario {
     pub(super) name: String,
     pub(super) header: Header,
@@ -45,8 +45,7 @@ impl Scenario {
     pub fn empty(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
-            header: Header::default(),
-            blocks: Vec::new(),
+            ..Self::default()
         }
     }
 }
@@ -60,24 +59,13 @@ fn ignores(steps: &[Step], signal: Signal) -> bool {
 }
 
 /// What holds from the start.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Header {
     pub(super) version: Version,
     pub(super) session: Option<String>,
     pub(super) flags: Vec<String>,
     /// Played before any input: `default … off`, `reply …` and `ignore …` above the first block.
     pub(super) settings: Steps,
-}
-
-impl Default for Header {
-    fn default() -> Self {
-        Self {
-            version: Version::NEWEST,
-            session: None,
-            flags: Vec::new(),
-            settings: Arc::new([]),
-        }
-    }
 }
 
 pub(super) type Steps = Arc<[Step]>;
@@ -267,9 +255,8 @@ pub(super) struct Counts {
 
 #[derive(Debug, Clone)]
 pub(super) enum Step {
-    Say(String, Amend),
     Think(String, Amend),
-    Stream(String, Amend),
+    Say(String, Amend),
     /// Time between the deltas of what is said from here on.
     Pace(Duration),
     /// What the next message counts.

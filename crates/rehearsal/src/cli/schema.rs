@@ -1,166 +1,85 @@
 //! Whether a value follows a JSON schema, as far as structured answers need it; the first thing wrong, in words.
 //!
-//! Pure. What it does not know of a schema it lets pass: the CLI is as lenient about formats.
+//! Pure. What it does not know of a schema it lets pass.
 
 use serde_json::Value;
 
 /// The first violation: `root: must have required property 'count'`.
 pub(super) fn violation(schema: &Value, value: &Value) -> Option<String> {
-    check(schema, schema, value, "root")
+    check(schema, schema, value, "root", 0)
 }
 
-fn check(whole: &Value, schema: &Value, value: &Value, at: &str) -> Option<String> {
-    let schema = resolve(whole, schema);
-    if schema == &Value::Bool(false) {
-        return Some(format!("{at}: boolean schema is false"));
-    }
-    let fields = schema.as_object()?;
-    let wrong = |text: String| Some(format!("{at}: {text}"));
-    if let Some(kind) = fields.get("type")
-        && !has_type(kind, value)
+fn check(whole: &Value, schema: &Value, value: &Value, at: &str, depth: usize) -> Option<String> {
+    let reference = schema["$ref"]
+        .as_str()
+        .and_then(|name| name.strip_prefix('#'));
+    if let Some(target) = reference
+        .and_then(|name| whole.pointer(name))
+        .filter(|_| depth < 64)
     {
-        return wrong(format!("must be {}", names(kind).join(",")));
+        return check(whole, target, value, at, depth + 1);
     }
-    if let Some(allowed) = fields.get("enum").and_then(Value::as_array)
-        && !allowed.contains(value)
+    let wrong = |text: String| Some(format!("{at}: {text}"));
+    let kinds = match &schema["type"] {
+        Value::String(name) => vec![name.as_str()],
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    if !kinds.is_empty() && !kinds.iter().any(|name| is_of(name, value)) {
+        return wrong(format!("must be {}", kinds.join(",")));
+    }
+    if schema["enum"]
+        .as_array()
+        .is_some_and(|allowed| !allowed.contains(value))
     {
         return wrong("must be equal to one of the allowed values".to_owned());
     }
-    if let Some(only) = fields.get("const")
-        && only != value
-    {
+    if schema.get("const").is_some_and(|only| only != value) {
         return wrong("must be equal to constant".to_owned());
     }
-    for key in ["anyOf", "oneOf"] {
-        let Some(options) = fields.get(key).and_then(Value::as_array) else {
-            continue;
-        };
-        let fits = options
-            .iter()
-            .filter(|option| check(whole, option, value, at).is_none());
-        let count = fits.count();
-        if count == 0 {
-            return wrong(format!("must match a schema in {key}"));
-        }
-        if key == "oneOf" && count > 1 {
-            return wrong("must match exactly one schema in oneOf".to_owned());
-        }
-    }
-    let all = fields.get("allOf").and_then(Value::as_array);
-    if let Some(problem) = all
-        .into_iter()
-        .flatten()
-        .find_map(|part| check(whole, part, value, at))
+    if let (Some(least), Some(number)) = (schema["minimum"].as_f64(), value.as_f64())
+        && number < least
     {
-        return Some(problem);
+        return wrong(format!("must be >= {least}"));
     }
-    sizes(fields, value)
-        .map(|text| format!("{at}: {text}"))
-        .or_else(|| members(whole, fields, value, at))
-}
-
-fn members(
-    whole: &Value,
-    fields: &serde_json::Map<String, Value>,
-    value: &Value,
-    at: &str,
-) -> Option<String> {
     let below = |name: &str| match at {
         "root" => format!("/{name}"),
         at => format!("{at}/{name}"),
     };
-    match value {
-        Value::Object(object) => {
-            let required = fields.get("required").and_then(Value::as_array);
-            for name in required.into_iter().flatten().filter_map(Value::as_str) {
-                if !object.contains_key(name) {
-                    return Some(format!("{at}: must have required property '{name}'"));
-                }
+    let required = schema["required"].as_array().into_iter().flatten();
+    let mut required = required
+        .filter_map(Value::as_str)
+        .filter(|_| value.is_object());
+    if let Some(name) = required.find(|name| value.get(name).is_none()) {
+        return wrong(format!("must have required property '{name}'"));
+    }
+    for (name, member) in value.as_object().into_iter().flatten() {
+        let problem = match (
+            schema["properties"].get(name),
+            schema.get("additionalProperties"),
+        ) {
+            (None, Some(Value::Bool(false))) => {
+                wrong("must NOT have additional properties".to_owned())
             }
-            let properties = fields.get("properties").and_then(Value::as_object);
-            for (name, member) in object {
-                let schema = properties.and_then(|properties| properties.get(name));
-                let problem = match (schema, fields.get("additionalProperties")) {
-                    (Some(schema), _) => check(whole, schema, member, &below(name)),
-                    (None, Some(Value::Bool(false))) => {
-                        Some(format!("{at}: must NOT have additional properties"))
-                    }
-                    (None, Some(schema)) => check(whole, schema, member, &below(name)),
-                    (None, None) => None,
-                };
-                if problem.is_some() {
-                    return problem;
-                }
+            (Some(schema), _) | (None, Some(schema)) => {
+                check(whole, schema, member, &below(name), depth + 1)
             }
-            None
-        }
-        Value::Array(items) => {
-            let schema = fields.get("items")?;
-            let mut items = items.iter().enumerate();
-            items.find_map(|(index, item)| check(whole, schema, item, &below(&index.to_string())))
-        }
-        _ => None,
-    }
-}
-
-/// Lengths and bounds.
-fn sizes(fields: &serde_json::Map<String, Value>, value: &Value) -> Option<String> {
-    let bound = |key: &str| fields.get(key).and_then(Value::as_f64);
-    let (size, least, most, unit) = match value {
-        Value::String(text) => {
-            let length = text.chars().count() as f64;
-            (length, "minLength", "maxLength", " characters")
-        }
-        Value::Array(items) => (items.len() as f64, "minItems", "maxItems", " items"),
-        Value::Number(number) => (number.as_f64()?, "minimum", "maximum", ""),
-        _ => return None,
-    };
-    let number = unit.is_empty();
-    if let Some(least) = bound(least)
-        && size < least
-    {
-        return Some(if number {
-            format!("must be >= {least}")
-        } else {
-            format!("must NOT have fewer than {least}{unit}")
-        });
-    }
-    if let Some(most) = bound(most)
-        && size > most
-    {
-        return Some(if number {
-            format!("must be <= {most}")
-        } else {
-            format!("must NOT have more than {most}{unit}")
-        });
-    }
-    None
-}
-
-/// Follows references inside the schema; one that leads in a circle or nowhere stands for itself.
-fn resolve<'a>(whole: &'a Value, schema: &'a Value) -> &'a Value {
-    let mut found = schema;
-    for _ in 0..16 {
-        let Some(reference) = found["$ref"].as_str() else {
-            return found;
+            (None, None) => None,
         };
-        match reference
-            .strip_prefix('#')
-            .and_then(|path| whole.pointer(path))
-        {
-            Some(next) => found = next,
-            None => return found,
+        if problem.is_some() {
+            return problem;
         }
     }
-    found
-}
-
-fn names(kind: &Value) -> Vec<&str> {
-    match kind {
-        Value::String(name) => vec![name],
-        Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    }
+    let mut items = value.as_array().into_iter().flatten().enumerate();
+    items.find_map(|(index, item)| {
+        check(
+            whole,
+            &schema["items"],
+            item,
+            &below(&index.to_string()),
+            depth + 1,
+        )
+    })
 }
 
 /// What a value is called in the CLI's complaints.
@@ -175,17 +94,11 @@ pub(in crate::cli) fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn has_type(kind: &Value, value: &Value) -> bool {
-    names(kind).iter().any(|name| match *name {
-        "object" => value.is_object(),
-        "array" => value.is_array(),
-        "string" => value.is_string(),
-        "boolean" => value.is_boolean(),
-        "null" => value.is_null(),
-        "number" => value.is_number(),
+fn is_of(name: &str, value: &Value) -> bool {
+    match name {
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
-        _ => true,
-    })
+        name => kind(value) == name,
+    }
 }
 
 #[cfg(test)]
@@ -202,12 +115,11 @@ mod tests {
             "properties": {
                 "colour": {"enum": ["red", "blue"]},
                 "count": {"$ref": "#/$defs/count"},
-                "tags": {"type": "array", "items": {"type": "string", "minLength": 2}, "maxItems": 2},
-                "way": {"anyOf": [{"type": "null"}, {"type": "number"}]},
+                "tags": {"type": "array", "items": {"type": "string"}},
             },
             "$defs": {"count": {"type": "integer", "minimum": 1}},
         });
-        let table = [
+        for (value, expected) in [
             (json!({"colour": "red", "count": 3}), None),
             (
                 json!({"colour": "red"}),
@@ -231,15 +143,10 @@ mod tests {
                 Some("root: must NOT have additional properties"),
             ),
             (
-                json!({"colour": "red", "count": 1, "tags": ["ab", "c"]}),
-                Some("/tags/1: must NOT have fewer than 2 characters"),
+                json!({"colour": "red", "count": 1, "tags": [1]}),
+                Some("/tags/0: must be string"),
             ),
-            (
-                json!({"colour": "red", "count": 1, "way": "x"}),
-                Some("/way: must match a schema in anyOf"),
-            ),
-        ];
-        for (value, expected) in table {
+        ] {
             assert_eq!(violation(&schema, &value).as_deref(), expected, "{value}");
         }
     }

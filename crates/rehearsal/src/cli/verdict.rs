@@ -13,14 +13,6 @@ pub(super) enum Verdict {
     Refuse { text: String, stop: bool },
 }
 
-const UPDATES: [&str; 6] = [
-    "addRules",
-    "replaceRules",
-    "removeRules",
-    "setMode",
-    "addDirectories",
-    "removeDirectories",
-];
 const STOCK: &str = "The user doesn't want to proceed with this tool use.";
 
 /// Reads the `response` of a `control_response`.
@@ -46,28 +38,14 @@ fn allow(version: Version, answer: &Value) -> Verdict {
         Some(input) => input.is_object(),
     };
     let updates = match answer.get("updatedPermissions") {
-        None => Ok(Vec::new()),
-        Some(Value::Array(updates)) => Ok(updates.clone()),
-        Some(_) if version.drops_bad_updates() => Ok(Vec::new()),
-        Some(_) => Err(()),
+        None => Some(Vec::new()),
+        Some(Value::Array(updates)) => Some(updates.clone()),
+        // One entry that cannot be read takes the whole list with it; permissions see to that.
+        Some(_) => version.drops_bad_updates().then(Vec::new),
     };
-    match updates {
-        Ok(updates) if understood => {
-            let known = |update: &Value| {
-                update["type"]
-                    .as_str()
-                    .is_some_and(|kind| UPDATES.contains(&kind))
-            };
-            if version.drops_bad_updates() {
-                // One entry that cannot be read takes the whole list with it; the permission core sees to that.
-                Verdict::Run { updates }
-            } else if updates.iter().all(known) {
-                Verdict::Run { updates }
-            } else {
-                refused(invalid(version))
-            }
-        }
-        _ => refused(invalid(version)),
+    match updates.filter(|_| understood) {
+        Some(updates) => Verdict::Run { updates },
+        None => refused(invalid(version)),
     }
 }
 
@@ -122,40 +100,33 @@ mod tests {
     use super::*;
 
     const NEW: Version = Version::NEWEST;
-    const MIDDLE: Version = Version::new(2, 1, 197);
     const OLD: Version = Version::new(2, 1, 62);
 
-    /// `r`uns, is `d`enied or `s`topped, for 2.1.325, 2.1.197 and 2.1.62.
+    /// `r`uns, is `d`enied or `s`topped, for 2.1.325 and 2.1.62.
     #[test]
     fn each_version_takes_the_answer_as_measured() {
-        let table = [
-            (r#"{"behavior":"allow","updatedInput":{"a":1}}"#, "rrr"),
-            (r#"{"behavior":"allow","updatedInput":{}}"#, "rrr"),
-            (r#"{"behavior":"allow"}"#, "rdd"),
-            (r#"{"behavior":"allow","updated_input":{"a":1}}"#, "rdd"),
-            (r#"{"behavior":"allow","updatedInput":null}"#, "ddd"),
+        for (answer, expected) in [
+            (r#"{"behavior":"allow","updatedInput":{"a":1}}"#, "rr"),
+            (r#"{"behavior":"allow","updatedInput":{}}"#, "rr"),
+            (r#"{"behavior":"allow"}"#, "rd"),
+            (r#"{"behavior":"allow","updatedInput":null}"#, "dd"),
             (
-                r#"{"behavior":"allow","updatedInput":{"a":1},"updatedPermissions":null}"#,
-                "rrd",
+                r#"{"behavior":"allow","updatedInput":{},"updatedPermissions":null}"#,
+                "rd",
             ),
-            (
-                r#"{"behavior":"allow","updatedInput":{"a":1},"updatedPermissions":[{"type":"new"}]}"#,
-                "rrd",
-            ),
-            (r#"{"subtype":"allow","updatedInput":{"a":1}}"#, "ddd"),
-            (r#"{"behavior":"deny","message":"x"}"#, "ddd"),
-            (r#"{"behavior":"deny"}"#, "ddd"),
+            (r#"{"subtype":"allow","updatedInput":{"a":1}}"#, "dd"),
+            (r#"{"behavior":"deny","message":"x"}"#, "dd"),
+            (r#"{"behavior":"deny"}"#, "dd"),
             (
                 r#"{"behavior":"deny","message":"x","interrupt":true}"#,
-                "sss",
+                "ss",
             ),
-            (r#"{"behavior":"ask"}"#, "ddd"),
-            ("null", "ddd"),
-        ];
-        for (answer, expected) in table {
+            (r#"{"behavior":"ask"}"#, "dd"),
+            ("null", "dd"),
+        ] {
             let answer: Value = serde_json::from_str(answer).unwrap();
             let envelope = serde_json::json!({"subtype":"success","response":answer});
-            let found: String = [NEW, MIDDLE, OLD]
+            let found: String = [NEW, OLD]
                 .map(|version| match verdict(version, &envelope) {
                     Verdict::Run { .. } => 'r',
                     Verdict::Refuse { stop: false, .. } => 'd',
@@ -168,32 +139,20 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_input_means_the_original_from_2_1_197_on() {
+    fn an_empty_input_means_the_original_and_a_stop_hides_its_message() {
         let envelope = serde_json::json!({"response":{"updatedInput":{}}});
         let original = serde_json::json!({"command":"ls"});
-        assert_eq!(input(MIDDLE, &envelope, &original), original);
+        assert_eq!(input(NEW, &envelope, &original), original);
         assert_eq!(input(OLD, &envelope, &original), serde_json::json!({}));
-    }
-
-    #[test]
-    fn the_message_of_a_stop_is_kept_by_old_versions_only() {
         let envelope =
             serde_json::json!({"response":{"behavior":"deny","message":"mine","interrupt":true}});
         let text = |version| match verdict(version, &envelope) {
             Verdict::Refuse { text, .. } => text,
             other => panic!("{other:?}"),
         };
-        assert_eq!(text(OLD), "mine");
-        assert_ne!(text(NEW), "mine");
-    }
-
-    #[test]
-    fn an_error_envelope_is_a_refusal_that_says_why() {
-        let refusal = verdict(
-            NEW,
-            &serde_json::json!({"subtype":"error","error":"host exploded"}),
-        );
+        assert_eq!((text(OLD), text(NEW)), ("mine".into(), STOCK.into()));
+        let failed = serde_json::json!({"subtype":"error","error":"host exploded"});
         let expected = "Tool permission request failed: Error: host exploded".to_owned();
-        assert_eq!(refusal, refused(expected));
+        assert_eq!(verdict(NEW, &failed), refused(expected));
     }
 }

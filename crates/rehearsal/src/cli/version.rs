@@ -14,13 +14,17 @@ pub struct Version {
     patch: u32,
 }
 
+impl Default for Version {
+    fn default() -> Self {
+        Self::NEWEST
+    }
+}
+
 /// How forgiving the reader of stdin is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reader {
     /// Dies of anything it does not know.
     Strict,
-    /// Ignores most, dies of lines of spaces and answers without a body.
-    Middling,
     /// Dies of broken JSON and broken envelopes only.
     Lenient,
 }
@@ -38,148 +42,72 @@ impl Version {
         }
     }
 
-    fn since(self, patch: u32) -> bool {
-        self >= Version::new(2, 1, patch)
-    }
-
-    /// Whether a control request it does not know gets an answer at all.
-    pub(super) fn answers_unknown_requests(self) -> bool {
-        self.since(45)
-    }
-
-    pub(super) fn error_codes(self) -> bool {
-        self.since(325)
-    }
-
-    /// `set_permission_mode` is answered twice, the second time without a body.
-    pub(super) fn answers_mode_twice(self) -> bool {
-        !self.since(45)
-    }
-
-    /// Modes are checked, and switching to bypass later needs a flag at launch.
-    pub(super) fn guards_bypass(self) -> bool {
-        self.since(197)
-    }
-
-    /// `system/status` follows a mode change inside a turn.
-    pub(super) fn reports_mode_in_turn(self) -> bool {
-        self.since(62)
-    }
-
-    /// `system/status` follows `set_permission_mode`, too.
-    pub(super) fn reports_every_mode(self) -> bool {
-        self.since(197)
-    }
-
-    pub(super) fn reports_lifecycle(self) -> bool {
-        self.since(325)
-    }
-
-    /// An interrupted turn counts as an error.
-    pub(super) fn interrupt_is_error(self) -> bool {
-        self.since(197)
-    }
-
-    pub(super) fn interrupt_has_receipt(self) -> bool {
-        self.since(325)
-    }
-
-    /// Lets `initialize` come twice.
-    pub(super) fn initializes_again(self) -> bool {
-        self.since(197)
-    }
-
-    /// Lines carry `timestamp`, stream events the id of their message.
-    pub(super) fn stamps_lines(self) -> bool {
-        self.since(325)
-    }
-
-    /// An allow needs no `updatedInput`; `{}` means the original.
-    pub(super) fn allow_may_omit_input(self) -> bool {
-        self.since(325)
-    }
-
-    pub(super) fn empty_input_means_original(self) -> bool {
-        self.since(197)
-    }
-
-    /// A bad entry in `updatedPermissions` is dropped instead of refusing the whole answer.
-    pub(super) fn drops_bad_updates(self) -> bool {
-        self.since(197)
-    }
-
-    /// *Deny and stop* replaces the host's message by a stock text.
-    pub(super) fn stop_hides_message(self) -> bool {
-        self.since(197)
-    }
-
-    /// `result` is written with `type` somewhere in the middle.
-    pub(super) fn buries_type(self) -> bool {
-        self.since(325)
-    }
-
-    /// SIGINT interrupts the turn and prints its result.
-    pub(super) fn sigint_reports(self) -> bool {
-        self.since(197)
-    }
-
-    /// The final counts stand on assistant lines.
-    pub(super) fn fills_stop_reason(self) -> bool {
-        !self.since(62)
-    }
-
-    /// The text said before an interrupt is kept.
-    pub(super) fn keeps_partial_text(self) -> bool {
-        self.since(197)
-    }
-
-    /// `ExitPlanMode` shows what is in the plan file, whatever the model passed.
-    pub(super) fn reads_plan_file(self) -> bool {
-        self.since(325)
-    }
-
-    /// A hook may change the input without deciding.
-    pub(super) fn hooks_change_input(self) -> bool {
-        self.since(62)
-    }
-
-    /// A `PreToolUse` callback that does not answer in time refuses the call.
-    pub(super) fn hook_timeout_refuses(self) -> bool {
-        self.since(197)
-    }
-
-    pub(super) fn has_permission_hooks(self) -> bool {
-        self.since(62)
-    }
-
-    /// Tells of tasks, and begins turns by itself when one is done.
-    pub(super) fn has_tasks(self) -> bool {
-        self.since(62)
-    }
-
-    /// A sub-agent runs in the background unless the call says otherwise.
-    pub(super) fn agents_run_in_background(self) -> bool {
-        self.since(325)
-    }
-
-    /// A structured answer that fits ends the turn.
-    pub(super) fn structured_ends_turn(self) -> bool {
-        self.since(325)
-    }
-
-    pub(super) fn reports_retries(self) -> bool {
-        self.since(197)
-    }
-
     pub(super) fn reader(self) -> Reader {
-        if self.since(325) {
-            Reader::Lenient
-        } else if self.since(45) {
-            Reader::Middling
-        } else {
-            Reader::Strict
+        match self.bears_more() {
+            true => Reader::Lenient,
+            false => Reader::Strict,
         }
     }
+}
+
+/// What changed with which version: `name since 62` holds from 2.1.62 on, `name until 62` before it.
+macro_rules! changes {
+    (@holds since $version:expr, $patch:expr) => { $version >= Version::new(2, 1, $patch) };
+    (@holds until $version:expr, $patch:expr) => { $version < Version::new(2, 1, $patch) };
+    ($($(#[$doc:meta])* $name:ident $when:ident $patch:literal;)*) => {
+        impl Version {
+            $($(#[$doc])* pub(super) fn $name(self) -> bool { changes!(@holds $when self, $patch) })*
+        }
+    };
+}
+
+changes! {
+    /// Ignores most lines it does not know, instead of dying of them.
+    bears_more since 45;
+    /// Whether a control request it does not know gets an answer at all.
+    answers_unknown_requests since 45;
+    error_codes since 325;
+    /// `set_permission_mode` is answered twice, the second time without a body.
+    answers_mode_twice until 45;
+    /// Modes are checked, and switching to bypass later needs a flag at launch.
+    guards_bypass since 197;
+    /// `system/status` follows a mode change inside a turn.
+    reports_mode_in_turn since 62;
+    /// `system/status` follows `set_permission_mode`, too.
+    reports_every_mode since 197;
+    /// An interrupted turn counts as an error.
+    interrupt_is_error since 197;
+    interrupt_has_receipt since 325;
+    /// Lets `initialize` come twice.
+    initializes_again since 197;
+    /// Requests of the host are answered from the session, not as they were recorded; answers are replayed.
+    answers_live since 325;
+    /// An allow needs no `updatedInput`; `{}` means the original.
+    allow_may_omit_input since 325;
+    empty_input_means_original since 197;
+    /// A bad entry in `updatedPermissions` is dropped instead of refusing the whole answer.
+    drops_bad_updates since 197;
+    /// *Deny and stop* replaces the host's message by a stock text.
+    stop_hides_message since 197;
+    /// SIGINT interrupts the turn and prints its result.
+    sigint_reports since 197;
+    /// The final counts stand on assistant lines.
+    fills_stop_reason until 62;
+    /// The text said before an interrupt is kept.
+    keeps_partial_text since 197;
+    /// `ExitPlanMode` shows what is in the plan file, whatever the model passed.
+    reads_plan_file since 325;
+    /// A hook may change the input without deciding.
+    hooks_change_input since 62;
+    /// A `PreToolUse` callback that does not answer in time refuses the call.
+    hook_timeout_refuses since 197;
+    has_permission_hooks since 62;
+    /// Tells of tasks, and begins turns by itself when one is done.
+    has_tasks since 62;
+    /// A sub-agent runs in the background unless the call says otherwise.
+    agents_run_in_background since 325;
+    /// A structured answer that fits ends the turn.
+    structured_ends_turn since 325;
 }
 
 impl fmt::Display for Version {
@@ -224,6 +152,6 @@ mod tests {
     fn a_minor_step_counts_more_than_a_patch() {
         assert!(Version::new(2, 0, 999).answers_mode_twice());
         assert!(!Version::new(2, 1, 45).answers_mode_twice());
-        assert!(Version::new(2, 2, 0).reports_lifecycle());
+        assert!(Version::new(2, 2, 0).answers_live());
     }
 }

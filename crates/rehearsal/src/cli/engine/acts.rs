@@ -17,7 +17,7 @@ const ATTEMPTS: u32 = 5;
 impl Engine {
     /// The input as the model's line shows it: a plan is read from its file, whatever the model passed.
     pub(super) fn shown_input(&self, name: &str, input: Value) -> Value {
-        if name == "Edit" && self.version.stamps_lines() {
+        if name == "Edit" {
             let mut shown = input;
             if let Some(fields) = shown.as_object_mut() {
                 fields.entry("replace_all").or_insert(false.into());
@@ -60,8 +60,7 @@ impl Engine {
         // The engine's own tools are called by other names in old versions.
         let is_known = is_offered || matches!(name, "Agent" | "KillShell");
         let is_mcp = name.starts_with("mcp__");
-        let missing =
-            self.permissions.is_removed(name) || (!is_known && self.version.stamps_lines());
+        let missing = self.permissions.is_removed(name) || !is_known;
         missing.then(|| {
             if !is_mcp && self.permissions.is_removed(name) {
                 let text = format!(

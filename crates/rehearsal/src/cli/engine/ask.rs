@@ -133,7 +133,7 @@ impl Engine {
         let Some(index) = self.open.iter().position(|open| open.id == id) else {
             return;
         };
-        if self.flags.replay && self.version.stamps_lines() {
+        if self.flags.replay && self.version.answers_live() {
             self.say_value(line);
         }
         let open = self.open.remove(index);

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::ask::Kind;
 use super::deed::{Deed, Ran};
 use super::hooks::{Decision, Heard};
 use super::report::{Ending, Report, remote_report};
@@ -182,11 +181,9 @@ impl Engine {
         self.say_block(talk, block, &Default::default());
         let edits = json!({"type": "setMode", "mode": "acceptEdits", "destination": "session"});
         let mut body = json!({"permission_suggestions": [edits]});
-        if self.version.stamps_lines() {
-            body["display_name"] = name.clone().into();
-            if let Some(description) = input.get("description") {
-                body["description"] = description.clone();
-            }
+        body["display_name"] = name.clone().into();
+        if let Some(description) = input.get("description") {
+            body["description"] = description.clone();
         }
         let text = gives.unwrap_or_else(|| format!("{name} was run with ${{input}}"));
         let batch = self.next_call;
@@ -335,8 +332,7 @@ impl Engine {
     fn ask_before(&mut self, index: usize) {
         let call = &self.calls[index];
         let (talk, fields) = (call.talk, self.tool_fields(call));
-        let asking = Asking::default();
-        let serials = self.put_hooks(talk, "PreToolUse", &fields, &asking, Kind::Hook);
+        let serials = self.ask_hooks(talk, "PreToolUse", &fields);
         self.calls[index].stage = Stage::Before(serials);
     }
 
@@ -367,11 +363,8 @@ impl Engine {
                 structured => structured.clone(),
             };
         }
-        if self.version.stamps_lines() {
-            fields["duration_ms"] = u64::try_from(elapsed).unwrap_or_default().into();
-        }
-        let asking = Asking::default();
-        let serials = self.put_hooks(talk, event, &fields, &asking, Kind::Hook);
+        fields["duration_ms"] = u64::try_from(elapsed).unwrap_or_default().into();
+        let serials = self.ask_hooks(talk, event, &fields);
         self.calls[index].stage = Stage::After(serials, Box::new(report));
     }
 

@@ -19,7 +19,7 @@ pub(super) enum Command {
 impl Engine {
     /// The command that a prompt is, unless a scenario has turns of its own for it.
     pub(super) fn local_command(&self, prompt: &str) -> Option<Command> {
-        if self.has_turns() || !self.version.stamps_lines() {
+        if self.has_turns() {
             return None;
         }
         match prompt.split_whitespace().next()? {
@@ -52,8 +52,7 @@ impl Engine {
                     self.model
                 );
                 self.open_command();
-                let usage = self.context_usage();
-                let more = json!({"context_usage": usage});
+                let more = json!({"context_usage": self.recorded_line("context_usage")});
                 self.answer_command("context", "", text, more);
             }
             Command::Model => {
@@ -220,39 +219,6 @@ impl Engine {
         self.say_value(&line);
         self.talk(MAIN).said = text;
         self.end_command(name);
-    }
-
-    /// What `/context` says beside its text, from what `get_context_usage` answers.
-    fn context_usage(&self) -> Value {
-        let full = self
-            .cast
-            .reply("get_context_usage")
-            .cloned()
-            .unwrap_or_default();
-        let categories = full["categories"].as_array().into_iter().flatten();
-        let mut categories: Vec<Value> = categories
-            .map(|category| {
-                json!({
-                    "name": category["name"], "tokens": category["tokens"], "kind": category["kind"],
-                })
-            })
-            .collect();
-        let messages = json!({"name": "Messages", "tokens": 20, "kind": "used"});
-        let buffer = categories
-            .iter()
-            .position(|category| category["kind"] == "buffer");
-        categories.insert(buffer.unwrap_or(categories.len()), messages);
-        json!({
-            "model": self.model,
-            "total_tokens": full["totalTokens"],
-            "raw_max_tokens": full["rawMaxTokens"],
-            "percentage": full["percentage"],
-            "categories": categories,
-            "mcp_tools": full["mcpTools"],
-            "memory_files": full["memoryFiles"],
-            "agents": full["agents"],
-            "skills": full["skills"]["skillFrontmatter"],
-        })
     }
 
     fn end_command(&mut self, name: &str) {

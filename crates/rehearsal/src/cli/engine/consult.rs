@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::Engine;
 use super::deed::{Deed, Kind};
+use super::endings::without_times;
 use super::fiber::{Fiber, Wait};
 use super::talk::{MAIN, text_of};
 use crate::cli::mind;
@@ -133,21 +134,19 @@ impl Engine {
         }
         self.talk(fiber.talk).attempts += 1;
         let delay = retry_after.unwrap_or(RETRY * 2u32.saturating_pow(attempts.min(6)));
-        if self.version.reports_retries() {
-            let word = match kind {
-                "api_error" => "server_error",
-                kind => kind.trim_end_matches("_error"),
-            };
-            let status = (status > 0).then_some(status);
-            self.say_system(json!({
-                "subtype": "api_retry",
-                "attempt": attempts + 1,
-                "max_retries": most,
-                "retry_delay_ms": u64::try_from(delay.as_millis()).unwrap_or_default(),
-                "error_status": status,
-                "error": word,
-            }));
-        }
+        let word = match kind {
+            "api_error" => "server_error",
+            kind => kind.trim_end_matches("_error"),
+        };
+        let status = (status > 0).then_some(status);
+        self.say_system(json!({
+            "subtype": "api_retry",
+            "attempt": attempts + 1,
+            "max_retries": most,
+            "retry_delay_ms": u64::try_from(delay.as_millis()).unwrap_or_default(),
+            "error_status": status,
+            "error": word,
+        }));
         fiber.enter(Arc::new([Step::Consult]), Some(1));
         fiber.wait = Wait::Until(self.now + delay);
     }
@@ -178,38 +177,22 @@ impl Engine {
             _ => "unknown",
         }
         .into();
-        if self.version.stamps_lines() {
-            line["request_id"] = self.ids.request().into();
-            line["is_api_error_message"] = true.into();
-            line["api_error_status"] = status.into();
-            line["api_error_type"] = kind.into();
-        }
+        line["request_id"] = self.ids.request().into();
+        line["is_api_error_message"] = true.into();
+        line["api_error_status"] = status.into();
+        line["api_error_type"] = kind.into();
         self.note_failure(&line);
         self.say_value(&line);
         self.talk(MAIN).said = text;
         self.talk(MAIN).requests = self.talk(MAIN).requests.max(1);
         self.talk(MAIN).stop_reason = Some("stop_sequence".to_owned());
-        let mut with = json!({"is_error": true});
-        let mut without = Vec::new();
-        if self.version.stamps_lines() {
-            with["terminal_reason"] = "api_error".into();
-            with["api_error_status"] = status.into();
-            with["api_error_type"] = kind.into();
-            let timed = [
-                "ttft_ms",
-                "ttft_stream_ms",
-                "time_to_request_ms",
-                "first_content_frame_ms",
-            ];
-            without = timed.map(str::to_owned).to_vec();
-        }
-        self.end_amended(
-            None,
-            Amend {
-                with: Some(with),
-                without,
-            },
-        );
+        let amend = without_times(json!({
+            "is_error": true,
+            "terminal_reason": "api_error",
+            "api_error_status": status,
+            "api_error_type": kind,
+        }));
+        self.end_amended(None, amend);
     }
 
     /// Whether there is a model of this name.

@@ -134,13 +134,13 @@ impl Engine {
     }
 
     /// A reply that does not depend on anything, as it was recorded.
-    fn recorded(&self, subtype: &str) -> Performed {
+    fn recorded(&mut self, subtype: &str) -> Performed {
         if let Some(text) = self.cast.error(subtype) {
             return error(json!({"error": text}));
         }
-        match self.cast.reply(subtype) {
+        match self.cast.reply(subtype).cloned() {
             Some(Value::Null) => bare(),
-            Some(body) => success(body.clone()),
+            Some(body) => success(self.filled(&body)),
             None if self.version.answers_unknown_requests() => {
                 let text = format!("Unsupported control request subtype: {subtype}");
                 self.coded(&text, "unsupported_request")
@@ -181,15 +181,10 @@ impl Engine {
         let mut names: Vec<String> = names.collect();
         names.extend(std::mem::take(&mut self.configured_servers));
         self.greet_servers(names);
-        let mut body = self.cast.reply("initialize").cloned().unwrap_or_default();
-        for (key, value) in [
-            ("pid", json!(self.pid)),
-            ("claude_code_version", self.version.to_string().into()),
-            ("current_permission_mode", self.permissions.mode().into()),
-        ] {
-            if body.get(key).is_some() {
-                body[key] = value;
-            }
+        let body = self.cast.reply("initialize").cloned().unwrap_or_default();
+        let mut body = self.filled(&body);
+        if let Some(pid) = body.get_mut("pid") {
+            *pid = self.pid.into();
         }
         if let (Some(agents), true) = (&self.agents, body.get("agents").is_some()) {
             body["agents"] = agents.infos().into();
@@ -202,10 +197,8 @@ impl Engine {
             body["hooks_applied"] = true.into();
         }
         let mut performed = success(body);
-        if self.version.stamps_lines() {
-            performed.replies[0]["pending_permission_requests"] = json!([]);
-            performed.replies[0]["pending_user_dialog_requests"] = json!([]);
-        }
+        performed.replies[0]["pending_permission_requests"] = json!([]);
+        performed.replies[0]["pending_user_dialog_requests"] = json!([]);
         performed
     }
 
@@ -276,7 +269,7 @@ impl Engine {
     fn set_model(&mut self, request: &Value) -> Performed {
         let asked = request["model"].as_str().unwrap_or("default");
         self.choose_model(asked);
-        if self.version.stamps_lines() && self.results > 0 {
+        if self.results > 0 {
             let text =
                 format!("<local-command-stdout>Set model to `{asked}`</local-command-stdout>");
             self.say_local(text, true);

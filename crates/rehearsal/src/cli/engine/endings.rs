@@ -40,9 +40,7 @@ impl Engine {
     /// The turn ends in an orderly way, for this reason.
     pub(super) fn end_by(&mut self, reason: &str) {
         let mut with = json!({});
-        if self.version.stamps_lines() {
-            with["terminal_reason"] = reason.into();
-        }
+        with["terminal_reason"] = reason.into();
         self.end_with(None, with);
     }
 
@@ -143,31 +141,30 @@ impl Engine {
         for event in events {
             let last = event["type"] == "message_stop";
             let mut line = self.event(event);
-            if self.version.stamps_lines() {
-                line["api_message_id"] = message.id.clone().into();
-                if last {
-                    line["abandoned_blocks"] = json!({
-                        "api_message_id": message.id, "from_block_index": message.blocks + 1,
-                    });
-                }
+            line["api_message_id"] = message.id.clone().into();
+            if last {
+                line["abandoned_blocks"] = json!({
+                    "api_message_id": message.id, "from_block_index": message.blocks + 1,
+                });
             }
             self.say_value(&line);
         }
     }
 }
 
-/// The result of a turn in which the model was not asked.
-pub(super) fn without_model(with: Value) -> Amend {
-    let about_model = [
-        "api_error_status",
-        "terminal_reason",
-        "ttft_ms",
-        "ttft_stream_ms",
-        "time_to_request_ms",
-        "first_content_frame_ms",
-    ];
+/// The result of a turn in which the model said nothing.
+pub(super) fn without_times(with: Value) -> Amend {
+    let times = "ttft_ms ttft_stream_ms time_to_request_ms first_content_frame_ms";
     Amend {
         with: Some(with),
-        without: about_model.map(str::to_owned).to_vec(),
+        without: times.split(' ').map(str::to_owned).collect(),
     }
+}
+
+/// The result of a turn in which the model was not asked.
+pub(super) fn without_model(with: Value) -> Amend {
+    let mut amend = without_times(with);
+    let about_model = ["api_error_status", "terminal_reason"];
+    amend.without.extend(about_model.map(str::to_owned));
+    amend
 }

@@ -119,7 +119,7 @@ impl Engine {
 
     fn say_hook(&mut self, run: &HookRun, subtype: &str, more: Value) {
         let always = matches!(run.event.as_str(), "SessionStart" | "Setup");
-        if !self.version.stamps_lines() || !(always || self.flags.shows_hooks) {
+        if !(always || self.flags.shows_hooks) {
             return;
         }
         let mut line = json!({

@@ -11,7 +11,6 @@ use crate::cli::scenario::Asking;
 
 /// How long a callback may take, unless its matcher says otherwise.
 const PATIENCE: Duration = Duration::from_secs(600);
-const OLD_PATIENCE: Duration = Duration::from_secs(60);
 
 /// What all callbacks of one event said, taken together.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -52,6 +51,11 @@ impl Engine {
             || !self.hook_commands(event, subject).is_empty()
     }
 
+    /// Asks the callbacks of an event.
+    pub(super) fn ask_hooks(&mut self, talk: u64, event: &str, fields: &Value) -> Vec<u64> {
+        self.put_hooks(talk, event, fields, &Asking::default(), Kind::Hook)
+    }
+
     /// One request for each registered callback that the event is for.
     pub(super) fn put_hooks(
         &mut self,
@@ -65,11 +69,6 @@ impl Engine {
         let subject = ["tool_name", "agent_type", "trigger"];
         let subject = subject.iter().find_map(|key| fields[*key].as_str());
         let subject = subject.unwrap_or_default();
-        let usual = if self.version.stamps_lines() {
-            PATIENCE
-        } else {
-            OLD_PATIENCE
-        };
         let mut serials = Vec::new();
         let mut blocking = false;
         for matcher in matchers {
@@ -83,7 +82,7 @@ impl Engine {
                 let body = self.hook_body(talk, event, fields, &callback);
                 let serial = self.put("hook_callback", body, asking, kind);
                 if let Some(open) = self.open.last_mut() {
-                    open.due = Some(self.now + patience.unwrap_or(usual));
+                    open.due = Some(self.now + patience.unwrap_or(PATIENCE));
                 }
                 serials.push(serial);
             }
@@ -100,10 +99,10 @@ impl Engine {
 
     /// Tells the callbacks of something that they cannot change; nobody waits for what they say.
     pub(super) fn tell_hooks(&mut self, talk: u64, event: &str, subject: &str, fields: &Value) {
-        if !self.version.stamps_lines() || !self.has_hooks(event, subject) {
+        if !self.has_hooks(event, subject) {
             return;
         }
-        let serials = self.put_hooks(talk, event, fields, &Asking::default(), Kind::Hook);
+        let serials = self.ask_hooks(talk, event, fields);
         for open in self
             .open
             .iter_mut()
@@ -127,20 +126,18 @@ impl Engine {
             None if about_tool => self.ids.tool_use(),
             None => self.ids.uuid(),
         };
-        if self.version.stamps_lines() {
-            let prompt = self.turn.as_ref().map(|turn| turn.prompt_id.clone());
-            input["prompt_id"] = prompt.into();
-            if event == "SubagentStart" {
-                if let Some(fields) = input.as_object_mut() {
-                    fields.remove("permission_mode");
-                }
-            } else if event != "UserPromptSubmit" {
-                input["effort"] = json!({"level": "medium"});
+        let prompt = self.turn.as_ref().map(|turn| turn.prompt_id.clone());
+        input["prompt_id"] = prompt.into();
+        if event == "SubagentStart" {
+            if let Some(fields) = input.as_object_mut() {
+                fields.remove("permission_mode");
             }
-            if let Some(agent) = self.agent(talk) {
-                input["agent_id"] = agent.task_id.clone().into();
-                input["agent_type"] = agent.kind.clone().into();
-            }
+        } else if event != "UserPromptSubmit" {
+            input["effort"] = json!({"level": "medium"});
+        }
+        if let Some(agent) = self.agent(talk) {
+            input["agent_id"] = agent.task_id.clone().into();
+            input["agent_type"] = agent.kind.clone().into();
         }
         if about_tool && event != "PermissionRequest" {
             input["tool_use_id"] = tool_use_id.clone().into();
@@ -174,12 +171,9 @@ impl Engine {
 
     /// What a callback wants a person to read.
     pub(super) fn say_hook_messages(&mut self, heard: &Heard) {
-        if self.version.stamps_lines() {
-            for message in &heard.messages {
-                let line =
-                    json!({"subtype": "informational", "content": message, "level": "warning"});
-                self.say_system(line);
-            }
+        for message in &heard.messages {
+            let line = json!({"subtype": "informational", "content": message, "level": "warning"});
+            self.say_system(line);
         }
     }
 }

@@ -4,29 +4,40 @@ use serde_json::{Value, json};
 
 use super::Engine;
 use super::talk::MAIN;
+use crate::cli::cast;
+use crate::cli::fill;
 use crate::cli::scenario::Amend;
 
 impl Engine {
+    /// Writes a line as this version says it: without what came later, or not at all.
     pub(super) fn say_value(&mut self, line: &Value) {
-        let bytes = encode(line, true);
-        self.write(bytes);
-    }
-
-    pub(super) fn stamp(&self, line: &mut Value) {
-        if self.version.stamps_lines() {
-            line["timestamp"] = crate::cli::disk::stamp(self.wall + self.now).into();
+        if let Some(line) = self.cast.as_said(line) {
+            let bytes = encode(&line, true);
+            self.write(bytes);
         }
     }
 
+    pub(super) fn stamp(&self, line: &mut Value) {
+        line["timestamp"] = crate::cli::disk::stamp(self.wall + self.now).into();
+    }
+
+    /// A recorded line of this version, with the session's own values in it.
+    pub(super) fn recorded_line(&mut self, name: &str) -> Value {
+        let line = Value::Object(self.cast.line(name));
+        self.filled(&line)
+    }
+
+    pub(super) fn filled(&mut self, recorded: &Value) -> Value {
+        fill::value(recorded, &mut |name| self.lookup(MAIN, 1, name))
+    }
+
     pub(super) fn say_init(&mut self) {
-        let mut line = Value::Object(self.cast.line("init"));
+        let mut line = self.recorded_line("init");
         line["tools"] = self.tool_names().into();
         line["agents"] = self.agent_names().into();
         self.offer_commands(&mut line);
-        line["cwd"] = self.cwd.clone().into();
         line["session_id"] = self.session.clone().into();
         line["uuid"] = self.ids.uuid().into();
-        line["permissionMode"] = self.permissions.mode().into();
         line["model"] = self.model.clone().into();
         if let Some(style) = self.settings.effective().get_mut("outputStyle") {
             line["output_style"] = style.take();
@@ -34,18 +45,11 @@ impl Engine {
         if let Some(effort) = line.get_mut("per_turn_effort_active") {
             *effort = super::ledger::has_effort(&self.model).into();
         }
-        if let Some(socket) = line.get_mut("messaging_socket_path") {
-            *socket = format!("/tmp/cc-socks/{}.sock", self.pid).into();
-        }
         let asked = self.turn.as_ref().and_then(|turn| turn.uuid.clone());
-        if let (Some(uuid), true) = (asked, self.version.stamps_lines()) {
+        if let Some(uuid) = asked {
             line["user_message_uuids"] = json!([uuid]);
         }
-        line["claude_code_version"] = self.version.to_string().into();
-        line["mcp_servers"] = self.servers.listed(self.version.stamps_lines());
-        if line.get("original_cwd").is_some() {
-            line["original_cwd"] = self.cwd.clone().into();
-        }
+        line["mcp_servers"] = self.servers.listed();
         self.say_value(&line);
     }
 
@@ -114,8 +118,11 @@ impl Engine {
         self.fill_costs(&mut line);
         apply(&mut line, amend);
         self.last_was_error = line["is_error"] == true;
-        let bytes = encode(&line, !self.version.buries_type());
-        self.write(bytes);
+        if let Some(line) = self.cast.as_said(&line) {
+            // The newest CLI writes `type` somewhere in the middle of a result.
+            let bytes = encode(&line, !self.version.answers_live());
+            self.write(bytes);
+        }
     }
 
     /// What the result says of its turn.
@@ -136,16 +143,14 @@ impl Engine {
         line["duration_ms"] = u64::try_from(elapsed).unwrap_or_default().max(1).into();
         line["permission_denials"] = turn.denials.clone().into();
         let (answers, origin) = (turn.answers.clone(), turn.origin.clone());
-        if self.version.stamps_lines() {
-            self.name_questions(line, &answers);
-            if !answers.is_empty() && line["subtype"] == "success" {
-                line["request_sent_wall_ms"] = 1.into();
-                line["first_request_input_tokens"] = 100.into();
-                line["first_request_cache_read_input_tokens"] = 0.into();
-            }
-            if let Some(origin) = origin {
-                line["origin"] = origin;
-            }
+        self.name_questions(line, &answers);
+        if !answers.is_empty() && line["subtype"] == "success" {
+            line["request_sent_wall_ms"] = 1.into();
+            line["first_request_input_tokens"] = 100.into();
+            line["first_request_cache_read_input_tokens"] = 0.into();
+        }
+        if let Some(origin) = origin {
+            line["origin"] = origin;
         }
     }
 
@@ -185,13 +190,7 @@ pub(super) fn apply(line: &mut Value, amend: &Amend) {
         merge(line, with);
     }
     for path in &amend.without {
-        let (parent, field) = match path.rsplit_once('.') {
-            Some((parent, field)) => (format!("/{}", parent.replace('.', "/")), field),
-            None => (String::new(), path.as_str()),
-        };
-        if let Some(Value::Object(fields)) = line.pointer_mut(&parent) {
-            fields.remove(field);
-        }
+        cast::remove(line, path);
     }
 }
 

@@ -66,7 +66,7 @@ use values::FlagsOfEnv;
 pub use values::{Input, Launch, ModelScript, Output, Signal};
 
 /// A scenario that is being played.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Engine {
     scenario: Scenario,
     version: Version,
@@ -177,30 +177,22 @@ impl Engine {
             Err(refusal) => (Flags::default(), Some(refusal)),
         };
         let mut ids = Ids::new(launch.seed);
-        let past = launch
-            .ground
-            .as_ref()
-            .and_then(|ground| ground.past.as_ref());
-        let resumed = past
-            .map(|past| past.session_id.clone())
-            .or_else(|| flags.resume.clone());
+        let ground = launch.ground.as_ref();
+        let past = ground.and_then(|ground| ground.past.as_ref());
+        let resumed = past.map(|past| past.session_id.clone());
+        let resumed = resumed.or_else(|| flags.resume.clone());
         let session = (scenario.header.session.clone())
             .or_else(|| flags.session.clone())
             .or_else(|| resumed.filter(|_| !flags.fork))
             .unwrap_or_else(|| ids.uuid());
-        let init = cast.line("init");
-        let settings = launch
-            .ground
-            .as_ref()
-            .map(|ground| ground.settings.effective());
-        let of_settings = settings
-            .as_ref()
-            .and_then(|settings| settings["model"].as_str());
-        let model = flags.model.clone().or(of_settings.map(str::to_owned));
+        let settings = ground.map(|ground| ground.settings.clone());
+        let settings = settings.unwrap_or_default();
+        let of_settings = settings.effective()["model"].as_str().map(str::to_owned);
+        let model = flags.model.clone().or(of_settings);
         let model = model.and_then(|name| args::resolve_model(&name, version));
-        let mind = launch.model.clone();
-        let state_file = mind.as_ref().and_then(|model| model.state_file.clone());
-        let mind = mind.and_then(|model| {
+        let init = cast.line("init");
+        let usual = || init["model"].as_str().unwrap_or_default().to_owned();
+        let mind = launch.model.clone().and_then(|model| {
             let mut mind = Inline::new(model.script, model.vars).ok()?;
             mind.restore(&model.state);
             Some(mind)
@@ -208,34 +200,25 @@ impl Engine {
         let slug: String = (launch.cwd.chars())
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
             .collect();
-        let scribe = notes::scribe(&launch, &flags, &session, version);
         let mut engine = Self {
             version,
-            scribe,
+            scribe: notes::scribe(&launch, &flags, &session, version),
             flags_of_env: FlagsOfEnv::read(&launch.env),
-            agents: launch.ground.as_ref().map(|ground| ground.agents.clone()),
-            commands: launch.ground.as_ref().map(|ground| ground.commands.clone()),
-            settings: launch
-                .ground
-                .as_ref()
-                .map(|ground| ground.settings.clone())
-                .unwrap_or_default(),
+            agents: ground.map(|ground| ground.agents.clone()),
+            commands: ground.map(|ground| ground.commands.clone()),
+            settings,
             refusal,
-            warnings: launch
-                .ground
-                .as_ref()
-                .map(|ground| ground.warnings.clone())
-                .unwrap_or_default(),
+            warnings: ground.map_or_else(Vec::new, |ground| ground.warnings.clone()),
             seed: launch.seed,
             session,
             permissions: rights::permissions(&launch, &flags, version),
-            model: model.unwrap_or_else(|| init["model"].as_str().unwrap_or_default().to_owned()),
+            model: model.unwrap_or_else(usual),
             used: vec![0; scenario.blocks.len()],
             had: past.map(|past| past.prompts()).unwrap_or_default(),
             scenario,
             cast,
             flags,
-            config_dir: match &launch.ground {
+            config_dir: match ground {
                 Some(ground) => ground.places.config_dir.to_string_lossy().into_owned(),
                 None => format!("{}/.claude", launch.home),
             },
@@ -245,60 +228,16 @@ impl Engine {
             home: launch.home.clone(),
             wall: launch.wall,
             mind,
-            state_file,
+            state_file: launch
+                .model
+                .as_ref()
+                .and_then(|model| model.state_file.clone()),
             pid: launch.pid,
             ids,
-            now: Duration::ZERO,
-            out: Vec::new(),
-            initialized: false,
-            hooks: Value::Null,
-            habits_off: Vec::new(),
-            rules: Vec::new(),
-            ignored_signals: Vec::new(),
-            ignores_eof: false,
-            eof: false,
-            over: false,
-            fibers: Vec::new(),
-            next_fiber: 0,
             talks: vec![Talk::default()],
-            turn: None,
-            queue: VecDeque::new(),
-            beginnings: VecDeque::new(),
-            seen_uuids: Vec::new(),
-            calls: Vec::new(),
-            next_call: 0,
-            tasks: Vec::new(),
-            reported: Vec::new(),
-            hook_runs: Vec::new(),
-            blocking_hooks: Vec::new(),
-            open: Vec::new(),
-            pending: Vec::new(),
-            answers: Vec::new(),
-            configured_servers: launch
-                .ground
-                .as_ref()
-                .map(|ground| ground.servers.clone())
-                .unwrap_or_default(),
-            servers: Servers::default(),
-            next_question: 0,
-            answered: 0,
-            labels: Vec::new(),
-            inbox: VecDeque::new(),
-            next_line: 0,
-            delayed: Vec::new(),
-            self_started: Vec::new(),
-            plan_file: None,
-            plan: None,
-            structured: None,
-            structured_attempts: 0,
-            interrupted_in_tool: false,
-            has_suggested: false,
+            configured_servers: ground.map_or_else(Vec::new, |ground| ground.servers.clone()),
             state: "idle",
-            results: 0,
-            total: Ledger::default(),
-            since_result: Ledger::default(),
-            agent_stats: AgentStats::default(),
-            last_was_error: false,
+            ..Self::default()
         };
         engine.recall(&launch);
         engine
@@ -468,6 +407,7 @@ impl Engine {
             "mode" => self.permissions.mode().to_owned(),
             "model" => self.model.clone(),
             "n" => fiber_count.to_string(),
+            "pid" => self.pid.to_string(),
             "plan_file" => self.plan_file.clone().unwrap_or_default(),
             "prompt" => prompt,
             "result" => self.talk(talk).report.clone(),

@@ -17,12 +17,12 @@ impl Engine {
         let needs_host = |name: &String| {
             ["AskUserQuestion", "EnterPlanMode", "ExitPlanMode"].contains(&name.as_str())
         };
-        if self.version.stamps_lines() && !self.flags.asks_host && self.scribe.is_some() {
+        if !self.flags.asks_host && self.scribe.is_some() {
             names.retain(|name| !needs_host(name));
         }
         let without_shell = names.iter().any(|name| name == "Bash" && banned(name));
         names.retain(|name| !banned(name));
-        if without_shell && self.version.stamps_lines() {
+        if without_shell {
             insert(&mut names, "Glob");
             insert(&mut names, "Grep");
         }
@@ -92,6 +92,9 @@ impl Engine {
 
 /// The list is in order, but for `Task` at its beginning.
 fn insert(names: &mut Vec<String>, name: &str) {
+    if names.iter().any(|known| known == name) {
+        return;
+    }
     let before = |known: &String| known == "Task" || known.as_str() < name;
     let index = names.iter().position(|known| !before(known));
     names.insert(index.unwrap_or(names.len()), name.to_owned());

@@ -36,19 +36,13 @@ impl Engine {
         match heard.decision {
             Decision::Deny => {
                 let reason = heard.reason.unwrap_or_default();
-                let text = if self.version.stamps_lines() {
-                    format!("{event} hook error: {reason}")
-                } else {
-                    reason
-                };
-                let mut report = Report::refusal(text);
-                report.denied = self.version.stamps_lines();
+                let report = Report::refusal(format!("{event} hook error: {reason}"));
                 self.calls[index].decision = json!({
                     "decision": "reject", "source": "hook", "reason_type": "hook",
                 });
                 self.report(index, report);
             }
-            Decision::Defer if self.version.stamps_lines() => {
+            Decision::Defer => {
                 let mut report = Report::text("");
                 report.ending = Some(Ending::Deferred);
                 self.calls[index].stage = Stage::After(Vec::new(), Box::new(report));
@@ -125,13 +119,7 @@ impl Engine {
         if let Some(suggestions) = body.get("permission_suggestions") {
             fields["permission_suggestions"] = suggestions.clone();
         }
-        self.put_hooks(
-            talk,
-            "PermissionRequest",
-            &fields,
-            &Asking::default(),
-            Kind::Hook,
-        )
+        self.ask_hooks(talk, "PermissionRequest", &fields)
     }
 
     /// Asks the host, and at the same moment the callbacks that may answer in its place.

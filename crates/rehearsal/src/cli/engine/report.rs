@@ -35,8 +35,6 @@ pub(super) enum Ending {
     /// A hook said so.
     Hook,
     Deferred,
-    /// Too many calls needed a check that does not run here.
-    Unchecked,
 }
 
 impl Report {
@@ -145,10 +143,6 @@ impl Engine {
             Some(Ending::Structured) => self.end_structured(index),
             Some(Ending::Hook) => self.end_by("hook_stopped"),
             Some(Ending::Deferred) => self.end_by("tool_deferred"),
-            Some(Ending::Unchecked) => self.end_limited(
-                "error_during_execution",
-                "Too many calls in a row could not be checked".to_owned(),
-            ),
             None => {}
         }
     }
@@ -166,7 +160,7 @@ impl Engine {
         if !report.structured.is_null() && self.agent(talk).is_none() {
             extra["tool_use_result"] = report.structured.clone();
         }
-        if self.version.stamps_lines() && (report.not_run.is_some() || !call.decision.is_null()) {
+        if report.not_run.is_some() || !call.decision.is_null() {
             let mut meta = json!({"id": id});
             if let Some(kind) = report.not_run {
                 meta["non_execution_kind"] = kind.into();

@@ -37,13 +37,13 @@ impl Engine {
         let subtype = request["subtype"].as_str().unwrap_or_default();
         let text = |key: &str| request[key].as_str().unwrap_or_default().to_owned();
         if subtype == "mcp_status" {
-            let servers = self.servers.described(self.version.stamps_lines());
+            let servers = self.servers.described();
             return Some(success(json!({"mcpServers": servers})));
         }
         if subtype == "mcp_set_servers" && self.cast.reply(subtype).is_some() {
             return Some(self.set_servers(&request["servers"]));
         }
-        if !self.version.stamps_lines() {
+        if !self.version.answers_live() {
             return None;
         }
         Some(match subtype {
@@ -70,7 +70,6 @@ impl Engine {
                 success(json!({"text": text}))
             }
             "get_usage" => success(self.usage()),
-            "get_status" => success(self.status()),
             "rename_session" => self.rename(&text("title")),
             "stop_task" => {
                 self.stop_task(&text("task_id"));
@@ -232,25 +231,6 @@ impl Engine {
             .unwrap_or_default();
         self.total.fill(&mut usage);
         session["model_usage"] = usage;
-        body
-    }
-
-    fn status(&self) -> Value {
-        let mut body = self.cast.reply("get_status").cloned().unwrap_or_default();
-        for section in body["sections"].as_array_mut().into_iter().flatten() {
-            for row in section["rows"].as_array_mut().into_iter().flatten() {
-                let value: Option<Value> = match row["label"].as_str().unwrap_or_default() {
-                    "Session ID" => Some(self.session.clone().into()),
-                    "Peer address" => Some(format!("uds:/tmp/cc-socks/{}.sock", self.pid).into()),
-                    "cwd" => Some(self.cwd.clone().into()),
-                    "Model" => Some(self.model.clone().into()),
-                    _ => None,
-                };
-                if let Some(value) = value {
-                    row["value"] = value;
-                }
-            }
-        }
         body
     }
 

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::deed::{Deed, Kind};
-use super::report::{Ending, Report};
+use super::report::Report;
 use super::{Engine, Launch};
 use crate::cli::args::Flags;
-use crate::cli::permissions::{Permissions, Prompts, Refusal, Setup, UNCHECKED_LIMIT};
+use crate::cli::permissions::{Permissions, Prompts, Refusal, Setup};
 use crate::cli::version::Version;
 
 /// Returns the permissions that flags and settings give.
@@ -61,12 +61,7 @@ impl Engine {
 
     /// A rule refused the call: the host is told, and the model.
     pub(super) fn refuse_by_rule(&mut self, index: usize, refusal: &Refusal) {
-        let last = self.is_last_unchecked(refusal);
-        let refusal = match last {
-            true => &Refusal::unchecked(&self.calls[index].name, true),
-            false => refusal,
-        };
-        if let (true, Some(event)) = (self.version.stamps_lines(), &refusal.event) {
+        if let Some(event) = &refusal.event {
             let call = &self.calls[index];
             let mut line = json!({
                 "subtype": "permission_denied",
@@ -82,18 +77,8 @@ impl Engine {
         self.calls[index].decision = refusal.meta()["permission_decision"].clone();
         let report = Report {
             not_run: refusal.kind,
-            ending: last.then_some(Ending::Unchecked),
             ..Report::refusal(refusal.text.clone())
         };
         self.report(index, report);
-    }
-
-    /// Whether so many calls of the turn were refused for want of a check that it ends.
-    fn is_last_unchecked(&mut self, refusal: &Refusal) -> bool {
-        let Some(turn) = &mut self.turn else {
-            return false;
-        };
-        turn.unchecked += usize::from(refusal.is_unchecked());
-        refusal.is_unchecked() && turn.unchecked >= UNCHECKED_LIMIT
     }
 }

@@ -100,37 +100,28 @@ impl Servers {
     }
 
     /// As `init` lists them.
-    pub(super) fn listed(&self, sourced: bool) -> Value {
-        let entry = |server: &Server| {
-            let mut entry = json!({"name": server.name, "status": server.status()});
-            if sourced {
-                entry["source"] = "sdk".into();
-            }
-            entry
-        };
+    pub(super) fn listed(&self) -> Value {
+        let entry = |server: &Server| json!({"name": server.name, "status": server.status(), "source": "sdk"});
         self.0.iter().map(entry).collect()
     }
 
     /// As `mcp_status` lists them.
-    pub(super) fn described(&self, full: bool) -> Value {
+    pub(super) fn described(&self) -> Value {
         let entry = |server: &Server| {
-            let mut entry = json!({"name": server.name, "status": server.status()});
+            let mut entry = json!({
+                "name": server.name, "status": server.status(),
+                "transport": "sdk", "scope": "dynamic", "source": "sdk",
+            });
             if !server.info.is_null() {
                 entry["serverInfo"] = server.info.clone();
             }
-            if full {
-                entry["transport"] = "sdk".into();
-                entry["scope"] = "dynamic".into();
-                entry["source"] = "sdk".into();
-                let tools = server.tools.iter().map(|tool| {
-                    let mut listed = json!({"name": tool["name"], "annotations": {}});
-                    if let Some(annotations) = tool.get("annotations") {
-                        listed["annotations"] = annotations.clone();
-                    }
-                    listed
-                });
-                entry["tools"] = tools.collect();
-            }
+            entry["tools"] = (server.tools.iter())
+                .map(|tool| {
+                    let annotations = tool.get("annotations").cloned();
+                    let annotations = annotations.unwrap_or_else(|| json!({}));
+                    json!({"name": tool["name"], "annotations": annotations})
+                })
+                .collect();
             entry
         };
         self.0.iter().map(entry).collect()
@@ -168,11 +159,9 @@ impl Engine {
                 continue;
             }
             let mut client = json!({"name": "claude-code", "version": self.version.to_string()});
-            if self.version.stamps_lines() {
-                client["title"] = "Claude Code".into();
-                client["description"] = "Anthropic's agentic coding tool".into();
-                client["websiteUrl"] = "https://claude.com/claude-code".into();
-            }
+            client["title"] = "Claude Code".into();
+            client["description"] = "Anthropic's agentic coding tool".into();
+            client["websiteUrl"] = "https://claude.com/claude-code".into();
             let message = json!({"method": "initialize", "params": {
                 "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client,
             }});

@@ -135,14 +135,12 @@ impl Engine {
     }
 
     fn say_thinking_tokens(&mut self, piece: &str, so_far: &str) {
-        if self.version.stamps_lines() {
-            let line = json!({
-                "subtype": "thinking_tokens",
-                "estimated_tokens": so_far.len().div_ceil(4),
-                "estimated_tokens_delta": piece.len().div_ceil(4),
-            });
-            self.say_system(line);
-        }
+        let line = json!({
+            "subtype": "thinking_tokens",
+            "estimated_tokens": so_far.len().div_ceil(4),
+            "estimated_tokens_delta": piece.len().div_ceil(4),
+        });
+        self.say_system(line);
     }
 
     fn end_block(&mut self, speech: Speech) {
@@ -228,15 +226,13 @@ impl Engine {
         }
         line["session_id"] = self.session.clone().into();
         line["uuid"] = self.ids.uuid().into();
-        if self.version.stamps_lines() {
-            self.name_questions(&mut line, &answers);
-            if let Some(meta) = meta {
-                line["tool_use_meta"] = json!([meta]);
-            }
-            if is_thinking && self.streams(talk) {
-                line["thinking_duration_ms"] = 1.into();
-                line["thinking_display"] = "updates".into();
-            }
+        self.name_questions(&mut line, &answers);
+        if let Some(meta) = meta {
+            line["tool_use_meta"] = json!([meta]);
+        }
+        if is_thinking && self.streams(talk) {
+            line["thinking_duration_ms"] = 1.into();
+            line["thinking_display"] = "updates".into();
         }
         self.name_agent(&mut line, talk);
         apply(&mut line, amend);
@@ -263,11 +259,9 @@ impl Engine {
             return;
         };
         line["parent_tool_use_id"] = agent.tool_use_id.clone().into();
-        if self.version.stamps_lines() {
-            line["agent_id"] = agent.task_id.clone().into();
-            line["subagent_type"] = agent.kind.clone().into();
-            line["task_description"] = agent.description.clone().into();
-        }
+        line["agent_id"] = agent.task_id.clone().into();
+        line["subagent_type"] = agent.kind.clone().into();
+        line["task_description"] = agent.description.clone().into();
     }
 
     /// A sub-agent that is waited for shows its calls only, unless the host asked for its texts, too.
@@ -298,10 +292,8 @@ impl Engine {
             message.remove("context_management");
         }
         let mut line = self.event(json!({"type": "message_start", "message": message}));
-        if self.version.stamps_lines() {
-            line["ttft_ms"] = 1.into();
-            line["thinking_display"] = "updates".into();
-        }
+        line["ttft_ms"] = 1.into();
+        line["thinking_display"] = "updates".into();
         self.say_value(&line);
     }
 
@@ -312,16 +304,14 @@ impl Engine {
         let closing = json!({"type": "message_delta", "delta": stop, "usage": usage});
         for event in [closing, json!({"type": "message_stop"})] {
             let mut line = self.event(event);
-            if self.version.stamps_lines() {
-                line["api_message_id"] = message.id.clone().into();
-            }
+            line["api_message_id"] = message.id.clone().into();
             self.say_value(&line);
         }
     }
 
     fn say_event(&mut self, event: Value, shows_thinking: bool) {
         let mut line = self.event(event);
-        if shows_thinking && self.version.stamps_lines() {
+        if shows_thinking {
             line["thinking_display"] = "updates".into();
         }
         self.say_value(&line);
@@ -335,12 +325,10 @@ impl Engine {
             "parent_tool_use_id": null,
             "uuid": self.ids.uuid(),
         });
-        if self.version.stamps_lines() {
-            let open = self.talk(MAIN).message.as_ref();
-            let id = open.map(|message| message.id.clone());
-            let id = id.unwrap_or_else(|| self.ids.message());
-            line["api_message_id"] = id.into();
-        }
+        let open = self.talk(MAIN).message.as_ref();
+        let id = open.map(|message| message.id.clone());
+        let id = id.unwrap_or_else(|| self.ids.message());
+        line["api_message_id"] = id.into();
         line
     }
 

@@ -12,7 +12,7 @@ use crate::cli::scenario::{
 impl Engine {
     pub(super) fn perform_step(&mut self, fiber: &mut Fiber, step: Step) {
         match step {
-            Step::Say(text, amend) | Step::Stream(text, amend) => {
+            Step::Say(text, amend) => {
                 let text = self.fill(fiber, &text);
                 let block = serde_json::json!({"type": "text", "text": text});
                 self.say_in(fiber, block, amend);

@@ -167,11 +167,8 @@ impl Engine {
 
     /// What goes before the first word of a message.
     fn announce_message(&mut self) {
-        if self.streams(MAIN) && self.version.stamps_lines() {
-            let line = json!({"subtype": "status", "status": "requesting"});
-            self.say_system(line);
-        }
         if self.streams(MAIN) {
+            self.say_system(json!({"subtype": "status", "status": "requesting"}));
             self.replay_waiting();
             self.say_message_start();
         }

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::ask::Kind as HookKind;
 use super::call::Stage;
 use super::deed::{Deed, Kind, Ran};
 use super::fiber::{Role, Wait};
@@ -15,7 +14,7 @@ use super::report::Report;
 use super::talk::{Agent, MAIN, Talk};
 use super::turn::Beginning;
 use super::{Engine, Output};
-use crate::cli::scenario::{Asking, Step, Steps};
+use crate::cli::scenario::{Step, Steps};
 
 /// What a request to the model takes at least.
 const LATENCY: Duration = Duration::from_millis(2);
@@ -116,14 +115,7 @@ impl Engine {
             return;
         };
         let fields = json!({"agent_id": agent.task_id, "agent_type": agent.kind});
-        let heard_of = self.version.stamps_lines() && self.has_hooks("SubagentStart", &agent.kind);
-        let serials = match heard_of {
-            true => {
-                let asking = Asking::default();
-                self.put_hooks(key, "SubagentStart", &fields, &asking, HookKind::Free)
-            }
-            false => Vec::new(),
-        };
+        let serials = self.ask_hooks(key, "SubagentStart", &fields);
         let mut all = Vec::new();
         match (agent.background, serials.is_empty()) {
             (true, _) => {}
@@ -162,9 +154,6 @@ impl Engine {
 
     pub(super) fn say_prompt(&mut self, key: u64) {
         let prompt = self.talk(key).first_prompt();
-        if !self.version.has_tasks() {
-            return;
-        }
         let mut line = json!({
             "type": "user",
             "message": {"role": "user", "content": [{"type": "text", "text": prompt}]},
@@ -219,16 +208,11 @@ impl Engine {
         if background {
             self.say_tasks();
         }
-        if self.version.has_tasks() {
-            self.say_system(line);
-        }
+        self.say_system(line);
     }
 
     /// What runs in the background, whenever that changes.
     pub(super) fn say_tasks(&mut self) {
-        if !self.version.stamps_lines() {
-            return;
-        }
         let listed: Vec<Value> = self.background_tasks().map(listed).collect();
         self.say_system(json!({"subtype": "background_tasks_changed", "tasks": listed}));
     }
@@ -242,9 +226,6 @@ impl Engine {
         let Some(agent) = self.agent(talk).cloned() else {
             return;
         };
-        if !self.version.has_tasks() {
-            return;
-        }
         let doing = input["description"].as_str().unwrap_or(tool);
         let usage = self.agent_usage(talk, 1);
         self.say_system(json!({
@@ -276,9 +257,6 @@ impl Engine {
         let Some(agent) = self.agent(key).cloned() else {
             return Vec::new();
         };
-        if !self.version.stamps_lines() || !self.has_hooks("SubagentStop", &agent.kind) {
-            return Vec::new();
-        }
         let fields = json!({
             "stop_hook_active": false,
             "agent_id": agent.task_id,
@@ -288,8 +266,7 @@ impl Engine {
             "background_tasks": [],
             "session_crons": [],
         });
-        let asking = Asking::default();
-        self.put_hooks(key, "SubagentStop", &fields, &asking, HookKind::Free)
+        self.ask_hooks(key, "SubagentStop", &fields)
     }
 
     /// An agent has nothing more to do.
@@ -316,16 +293,6 @@ impl Engine {
     }
 
     fn agent_report(&mut self, key: u64, agent: &Agent, said: &str) -> Report {
-        if !self.version.stamps_lines() {
-            return Report {
-                content: json!([{"type": "text", "text": said}]),
-                structured: json!({
-                    "status": "completed", "prompt": agent.prompt, "agentId": agent.task_id,
-                    "content": [{"type": "text", "text": said}],
-                }),
-                ..Report::default()
-            };
-        }
         let elapsed = self.now.saturating_sub(agent.since).as_millis();
         let talk = self.talk(key);
         let (spent, tools) = (talk.last_spent, talk.tools_used.clone());
@@ -389,9 +356,6 @@ impl Engine {
             return;
         };
         let task = self.tasks.remove(index);
-        if !self.version.has_tasks() {
-            return;
-        }
         self.say_system(json!({
             "subtype": "task_updated",
             "task_id": task.id,
@@ -482,9 +446,6 @@ impl Engine {
 
     /// When something in the background is done, the model is told in a turn of its own.
     fn begin_after_task(&mut self, run_id: &str, summary: &str) {
-        if !self.version.has_tasks() {
-            return;
-        }
         self.beginnings.push_back(Beginning::Task {
             run_id: run_id.to_owned(),
             text: format!("<task-notification>\n{summary}\n</task-notification>"),

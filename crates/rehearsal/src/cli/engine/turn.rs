@@ -8,12 +8,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Engine;
-use super::ask::Kind;
 use super::endings::without_model;
 use super::fiber::Role;
 use super::hooks::Decision;
 use super::talk::{MAIN, text_of};
-use crate::cli::scenario::{Amend, Asking, Habit, Step, Steps};
+use crate::cli::scenario::{Amend, Habit, Step, Steps};
 
 /// The running turn.
 #[derive(Debug)]
@@ -36,8 +35,6 @@ pub(super) struct Turn {
     /// Its result was written, or is to be left out.
     pub(super) settled: bool,
     pub(super) stage: TurnStage,
-    /// Calls that were refused for want of a check.
-    pub(super) unchecked: usize,
     /// When it began.
     pub(super) began: Duration,
     /// Lines of the user's side in it: reports, markers, feedback.
@@ -139,7 +136,6 @@ impl Engine {
             origin: None,
             settled: false,
             stage: TurnStage::Closing(Vec::new()),
-            unchecked: 0,
             began: self.now,
             user_lines: 0,
             sent_back: false,
@@ -168,8 +164,7 @@ impl Engine {
         self.note_dequeued();
         self.lifecycle(message.uuid().as_deref(), "started");
         let fields = json!({"prompt": prompt});
-        let asking = Asking::default();
-        let serials = self.put_hooks(MAIN, "UserPromptSubmit", &fields, &asking, Kind::Hook);
+        let serials = self.ask_hooks(MAIN, "UserPromptSubmit", &fields);
         if let Some(turn) = &mut self.turn {
             turn.stage = TurnStage::Opening(serials, Box::new(message));
         }
@@ -323,17 +318,15 @@ impl Engine {
         if let (Some(turn), Some(uuid)) = (&mut self.turn, message.uuid()) {
             turn.answers.push(uuid);
         }
-        if self.version.stamps_lines() {
-            self.say_system(json!({
-                "subtype": "informational",
-                "content": text,
-                "level": "warning",
-                "prevent_continuation": true,
-                "prompt_submit_outcome": {
-                    "kind": "blocked_by_hook", "prompt_kept": false, "reason": reason,
-                },
-            }));
-        }
+        self.say_system(json!({
+            "subtype": "informational",
+            "content": text,
+            "level": "warning",
+            "prevent_continuation": true,
+            "prompt_submit_outcome": {
+                "kind": "blocked_by_hook", "prompt_kept": false, "reason": reason,
+            },
+        }));
         self.talk(MAIN).said = text;
         self.end_amended(
             None,
@@ -377,7 +370,7 @@ impl Engine {
 
     pub(super) fn lifecycle(&mut self, command: Option<&str>, state: &str) {
         let Some(command) = command else { return };
-        if !self.version.reports_lifecycle() || !self.does(Habit::Ack) {
+        if !self.does(Habit::Ack) {
             return;
         }
         let line = json!({
@@ -412,12 +405,10 @@ impl Engine {
                 "stop_hook_active": sent_back,
                 "last_assistant_message": self.talk(MAIN).said,
             });
-            if self.version.stamps_lines() {
-                let tasks = self.background_tasks();
-                fields["background_tasks"] = tasks.map(|task| json!({"id": task.id})).collect();
-                fields["session_crons"] = json!([]);
-            }
-            self.put_hooks(MAIN, "Stop", &fields, &Asking::default(), Kind::Hook)
+            let tasks = self.background_tasks();
+            fields["background_tasks"] = tasks.map(|task| json!({"id": task.id})).collect();
+            fields["session_crons"] = json!([]);
+            self.ask_hooks(MAIN, "Stop", &fields)
         };
         if let Some(turn) = &mut self.turn {
             turn.stage = TurnStage::Closing(serials);
@@ -432,14 +423,12 @@ impl Engine {
         let content = json!([{"type": "text", "text": text}]);
         let line = self.say_user(MAIN, content, json!({"isSynthetic": true}));
         self.note_aside(MAIN, &line);
-        if self.version.stamps_lines() {
-            self.say_system(json!({
-                "subtype": "notification",
-                "key": "stop-hook-error",
-                "text": "Stop hook error occurred · ctrl+o to see",
-                "priority": "immediate",
-            }));
-        }
+        self.say_system(json!({
+            "subtype": "notification",
+            "key": "stop-hook-error",
+            "text": "Stop hook error occurred · ctrl+o to see",
+            "priority": "immediate",
+        }));
         let steps: Steps = match self.mind {
             Some(_) => self.own_way(),
             None => Arc::new([Step::Say(format!("Understood: {reason}"), Amend::default())]),

@@ -143,7 +143,7 @@ pub struct ModelScript {
 }
 
 /// What variables of the environment ask for.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct FlagsOfEnv {
     pub(super) emits_state: bool,
     /// The host is an SDK, which keeps these lines to itself.

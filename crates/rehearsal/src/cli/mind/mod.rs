@@ -153,7 +153,7 @@ fn unless_refused(otherwise: Vec<Step>) -> Step {
 
 /// A text, which may name variables.
 fn say(text: String) -> Step {
-    Step::Stream(text, Amend::default())
+    Step::Say(text, Amend::default())
 }
 
 /// A text with the user's own words in it.

@@ -41,7 +41,7 @@ fn shown(steps: &[Step]) -> String {
             out.push_str("; ");
         }
         let _ = match step {
-            Step::Stream(text, _) => write!(out, "say {text:?}"),
+            Step::Say(text, _) => write!(out, "say {text:?}"),
             Step::Think(text, _) => write!(out, "think {text:?}"),
             Step::Tool(calling) => write!(out, "{} {}", calling.name, calling.input),
             Step::Pace(pace) => write!(out, "pace {}ms", pace.as_millis()),

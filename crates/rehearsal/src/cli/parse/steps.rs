@@ -22,7 +22,7 @@ pub(super) fn step<'a>(name: &str, cursor: &mut Cursor<'a>, lines: &mut Lines<'a
     Ok(match name {
         "say" => Step::Say(text(cursor, lines)?, amend(cursor)?),
         "think" => Step::Think(text(cursor, lines)?, amend(cursor)?),
-        "stream" => Step::Stream(text(cursor, lines)?, amend(cursor)?),
+        "stream" => Step::Say(text(cursor, lines)?, amend(cursor)?),
         "block" => Step::Block(object(cursor, lines)?, amend(cursor)?),
         "emit" => Step::Emit(object(cursor, lines)?),
         "ask" | "hook" | "mcp" | "elicit" | "dialog" | "control" => {

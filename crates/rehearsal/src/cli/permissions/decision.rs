@@ -17,9 +17,6 @@ pub(super) const MODES: [&str; 6] = [
     "plan",
 ];
 
-/// Number of refusals for want of a check that end a turn.
-pub(in crate::cli) const UNCHECKED_LIMIT: usize = 10;
-
 /// Why a mode was not set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(in crate::cli) enum ModeError {
@@ -171,28 +168,19 @@ impl Refusal {
         Refusal::told(text, "asyncAgent", json!({"decision_reason": reason}))
     }
 
-    /// The check that `auto` would need does not run here; the `last` such refusal ends the turn.
-    pub(in crate::cli) fn unchecked(tool: &str, last: bool) -> Self {
-        let (code, reason) = match last {
-            false => ("auto_mode_no_check_in_session", "Classifier unavailable"),
-            true => (
-                "auto_mode_stop_no_check_in_session",
-                "Auto mode unavailable — stopped after repeated responses with no safety verdict",
-            ),
-        };
+    /// The check that `auto` would need does not run here.
+    pub(super) fn unchecked(tool: &str) -> Self {
         let text = format!(
             "Auto mode is unavailable: its safety check does not run for this session, so {tool} was not run."
         );
-        let event = json!({"decision_reason": reason, "decision_reason_code": code});
+        let event = json!({
+            "decision_reason": "Classifier unavailable",
+            "decision_reason_code": "auto_mode_no_check_in_session",
+        });
         Refusal {
             kind: Some("automode-unavailable"),
             ..Refusal::told(text, "classifier", event)
         }
-    }
-
-    /// Whether it was refused for want of a check.
-    pub(in crate::cli) fn is_unchecked(&self) -> bool {
-        self.kind == Some("automode-unavailable")
     }
 
     /// A removal that only a person may allow, where no person is asked.

@@ -21,9 +21,7 @@ use serde_json::Value;
 
 pub(in crate::cli) use calls::{Call, Mcp};
 use calls::{Touch, touch_of};
-pub(in crate::cli) use decision::{
-    Accepted, Decision, ModeError, Refusal, UNCHECKED_LIMIT, answered_meta,
-};
+pub(in crate::cli) use decision::{Accepted, Decision, ModeError, Refusal, answered_meta};
 use decision::{MODES, named_mode};
 use places::Places;
 use question::{Firm, Question, Verdict};
@@ -33,9 +31,10 @@ use rules::Rules;
 use super::source::Source;
 
 /// Who can be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::cli) enum Prompts {
     /// The host, by `can_use_tool` (`--permission-prompt-tool stdio`).
+    #[default]
     Host,
     /// Nobody: no `--permission-prompt-tool` was given.
     Nobody,
@@ -67,7 +66,7 @@ pub(in crate::cli) struct Setup {
 }
 
 /// The permissions of one session.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::cli) struct Permissions {
     mode: String,
     /// The mode that a plan was begun in.
@@ -282,7 +281,7 @@ impl Permissions {
         let asked = match verdict {
             Verdict::Asked(asked) => asked,
             Verdict::Free(_) if today(call.tool) == "Agent" => {
-                return Verdict::Denied(Refusal::unchecked(call.tool, false));
+                return Verdict::Denied(Refusal::unchecked(call.tool));
             }
             other => return other,
         };
@@ -293,7 +292,7 @@ impl Permissions {
             _ if touch_of(call.tool) == Some(Touch::Read) || edits() => {
                 Verdict::Free(Accepted::MODE)
             }
-            _ => Verdict::Denied(Refusal::unchecked(call.tool, false)),
+            _ => Verdict::Denied(Refusal::unchecked(call.tool)),
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::cli::source::Source;
 
 /// The folders of a session.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Places {
     pub(super) root: PathBuf,
     pub(super) home: PathBuf,
