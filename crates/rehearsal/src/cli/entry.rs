@@ -205,8 +205,7 @@ fn run(setup: Setup, arguments: Vec<String>) -> Result<u8, EntryError> {
     };
     let voice = Voice {
         input: prompt.as_deref().map(args::user_line),
-        printer: (options.output_format != OutputFormat::StreamJson)
-            .then(|| Printer::new(&options)),
+        printer: Printer::new(&options),
     };
     let log = std::env::var_os(LOG).map(PathBuf::from);
     Ok(run_stdio_as(scenario, launch, log.as_deref(), voice)?)

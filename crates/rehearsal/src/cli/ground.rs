@@ -82,36 +82,11 @@ impl Ground {
 
 /// What is said on stdout of a session that cannot be gone on with, before the process ends.
 pub(in crate::cli) fn lost(session: &str, uuid: &str, error: &str) -> Value {
-    json!({
-        "type": "result",
-        "subtype": "error_during_execution",
-        "duration_ms": 0,
-        "duration_api_ms": 0,
-        "is_error": true,
-        "num_turns": 0,
-        "stop_reason": null,
-        "session_id": session,
-        "total_cost_usd": 0,
-        "usage": {
-            "output_tokens_details": {"thinking_tokens": 0},
-            "input_tokens": 0,
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
-            "output_tokens": 0,
-            "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
-            "service_tier": "standard",
-            "cache_creation": {"ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 0},
-            "inference_geo": "",
-            "iterations": [],
-            "speed": "standard",
-            "fallback_credit": null,
-        },
-        "modelUsage": {},
-        "permission_denials": [],
-        "uuid": uuid,
-        "errors": [error],
-        "result_index": 0,
-    })
+    let mut line = Value::Object(Cast::of(Version::NEWEST).line("lost"));
+    line["session_id"] = session.into();
+    line["uuid"] = uuid.into();
+    line["errors"] = json!([error]);
+    line
 }
 
 fn past(flags: &Flags, places: &Places) -> Result<Option<Past>, ResumeError> {

@@ -81,7 +81,6 @@ impl Hands {
         match &deed.0 {
             Kind::Tool { name, .. } => matches!(name.as_str(), "Write" | "Edit" | "Read"),
             Kind::Hook { .. } => false,
-            Kind::Look(look) => !matches!(look, Look::Suggest { .. }),
             _ => true,
         }
     }
@@ -275,7 +274,6 @@ impl Hands {
                 Ok(Value::Null)
             }
             Look::ReadFile { path } => self.read_file(path),
-            Look::Suggest { query } => Ok(self.suggest(query)),
         }
     }
 
@@ -290,39 +288,6 @@ impl Hands {
             })),
             Err(error) => Err(format!("cannot read {path}: {error}")),
         }
-    }
-
-    /// Files below the working folder whose path contains the query.
-    fn suggest(&self, query: &str) -> Value {
-        const MOST: usize = 15;
-        const LOOKED_AT: usize = 20_000;
-        let mut found = Vec::new();
-        let mut folders = vec![self.inner.cwd.clone()];
-        let mut looked_at = 0;
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-                looked_at += 1;
-                let path = entry.path();
-                let name = entry.file_name();
-                if looked_at > LOOKED_AT || name.to_string_lossy().starts_with('.') {
-                    continue;
-                }
-                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                    folders.push(path);
-                } else if let Ok(below) = path.strip_prefix(&self.inner.cwd) {
-                    let below = below.to_string_lossy().replace('\\', "/");
-                    if below.to_lowercase().contains(&query.to_lowercase()) {
-                        found.push(below);
-                    }
-                }
-            }
-        }
-        found.sort_by_key(|path| (path.len(), path.clone()));
-        found.truncate(MOST);
-        let listed: Vec<Value> = (found.into_iter())
-            .map(|path| json!({"path": path}))
-            .collect();
-        json!({"suggestions": listed, "cwd": self.inner.cwd.to_string_lossy()})
     }
 }
 

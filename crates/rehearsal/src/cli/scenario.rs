@@ -83,7 +83,8 @@ pub(super) enum When {
     Start,
     /// A user message.
     Turn {
-        uses: Uses,
+        /// How often; None for always.
+        uses: Option<u32>,
         contains: Option<String>,
     },
     /// Nothing: a turn the CLI starts by itself, after the block above it.
@@ -92,12 +93,6 @@ pub(super) enum When {
     Request(String),
     /// A signal, in place of the usual end.
     Signal(Signal),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Uses {
-    Times(u32),
-    Always,
 }
 
 /// What is changed on a line before it is written.

@@ -227,35 +227,30 @@ impl Engine {
             }
             Stage::Before(serials) => {
                 let serials = serials.clone();
-                match self.take_heard(&serials) {
-                    Some(heard) => {
-                        self.judge(index, heard);
-                        true
-                    }
-                    None => false,
-                }
+                let Some(heard) = self.take_heard(&serials) else {
+                    return false;
+                };
+                self.judge(index, heard);
+                true
             }
             Stage::Asked { question, hooks } => {
                 let (question, hooks) = (*question, hooks.clone());
                 self.hear_permission(index, question, &hooks)
             }
-            Stage::Remote(question) => match self.take_answer(*question) {
-                Some(answer) => {
-                    let report = remote_report(answer);
-                    self.acted(index, report);
-                    true
-                }
-                None => false,
-            },
+            Stage::Remote(question) => {
+                let Some(answer) = self.take_answer(*question) else {
+                    return false;
+                };
+                self.acted(index, remote_report(answer));
+                true
+            }
             Stage::After(serials, _) => {
                 let serials = serials.clone();
-                match self.take_heard(&serials) {
-                    Some(heard) => {
-                        self.finish_call(index, heard);
-                        true
-                    }
-                    None => false,
-                }
+                let Some(heard) = self.take_heard(&serials) else {
+                    return false;
+                };
+                self.finish_call(index, heard);
+                true
             }
             Stage::Waiting | Stage::Checking | Stage::Acting | Stage::Delegated | Stage::Done => {
                 false

@@ -203,26 +203,12 @@ impl Engine {
 
     /// A line in the model's place that the CLI itself says.
     pub(super) fn synthetic(&mut self, text: &str) -> Value {
-        let mut line = json!({
-            "type": "assistant",
-            "message": {
-                "id": self.ids.uuid(),
-                "container": null,
-                "model": "<synthetic>",
-                "role": "assistant",
-                "stop_details": null,
-                "stop_reason": "stop_sequence",
-                "stop_sequence": "",
-                "type": "message",
-                "usage": self.cast.line("no_usage"),
-                "content": [{"type": "text", "text": text}],
-                "context_management": null,
-                "diagnostics": null,
-            },
-            "parent_tool_use_id": null,
-            "session_id": self.session,
-            "uuid": self.ids.uuid(),
-        });
+        let mut line = Value::Object(self.cast.line("synthetic"));
+        line["message"]["id"] = self.ids.uuid().into();
+        line["message"]["usage"] = Value::Object(self.cast.line("no_usage"));
+        line["message"]["content"] = json!([{"type": "text", "text": text}]);
+        line["session_id"] = self.session.clone().into();
+        line["uuid"] = self.ids.uuid().into();
         self.stamp(&mut line);
         line
     }

@@ -50,7 +50,6 @@ pub(in crate::cli) enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::cli) enum Look {
     ReadFile { path: String },
-    Suggest { query: String },
     Rewind { message: String, dry_run: bool },
     SeedRead { path: String, mtime: u64 },
 }

@@ -2,6 +2,9 @@
 //!
 //! Prices are fixed figures, so that a run costs the same on every machine.
 
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::cli::scenario::Counts;
@@ -12,48 +15,21 @@ const INPUT: u64 = 100;
 const MOST_OUTPUT: u64 = 1_000;
 /// What is known of a model: how its name begins, dollars for a million tokens read and written, its window and the
 /// most it writes, and whether effort is chosen for each turn.
+#[derive(Debug, Deserialize)]
 struct Model {
-    name: &'static str,
+    name: String,
     prices: [f64; 2],
     window: u64,
     most: u64,
     effort: bool,
 }
 
-const MODELS: [Model; 4] = [
-    Model {
-        name: "claude-haiku-5",
-        prices: [0.1, 0.5],
-        window: 1_000_000,
-        most: 128_000,
-        effort: true,
-    },
-    Model {
-        name: "claude-sonnet-4-5",
-        prices: [3.0, 15.0],
-        window: 200_000,
-        most: 32_000,
-        effort: false,
-    },
-    Model {
-        name: "claude-haiku-4-5",
-        prices: [1.0, 5.0],
-        window: 200_000,
-        most: 32_000,
-        effort: false,
-    },
-    // All others.
-    Model {
-        name: "",
-        prices: [4.0, 20.0],
-        window: 1_000_000,
-        most: 128_000,
-        effort: true,
-    },
-];
+/// The last one is for all others.
+static MODELS: LazyLock<Vec<Model>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("models.json")).unwrap_or_default());
 
 fn model(name: &str) -> &'static Model {
-    let known = MODELS.iter().find(|model| name.starts_with(model.name));
+    let known = MODELS.iter().find(|model| name.starts_with(&model.name));
     known.unwrap_or(&MODELS[MODELS.len() - 1])
 }
 

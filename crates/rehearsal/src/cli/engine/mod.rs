@@ -151,7 +151,6 @@ pub struct Engine {
     structured: Option<Value>,
     structured_attempts: u32,
     interrupted_in_tool: bool,
-    has_suggested: bool,
     state: &'static str,
     results: u64,
     total: Ledger,

@@ -83,18 +83,6 @@ impl Engine {
                 success(json!({"title": words.join(" ")}))
             }
             "read_file" => self.look(line, how, Look::ReadFile { path: text("path") }),
-            // The first query only sets the search off.
-            "file_suggestions" if !self.has_suggested => {
-                self.has_suggested = true;
-                success(json!({"suggestions": [], "cwd": self.cwd}))
-            }
-            "file_suggestions" => self.look(
-                line,
-                how,
-                Look::Suggest {
-                    query: text("query"),
-                },
-            ),
             "seed_read_state" => {
                 let mtime = request["mtime"].as_u64().unwrap_or_default();
                 let path = text("path");

@@ -3,7 +3,7 @@
 //! Owns the counts of turns that were played, also by an earlier process of the same conversation.
 
 use super::Engine;
-use crate::cli::scenario::{Habit, Step, Uses, When};
+use crate::cli::scenario::{Habit, Step, When};
 
 impl Engine {
     /// Chooses the block for a user message. The turns that a resumed conversation has had are passed first, where the
@@ -43,9 +43,7 @@ impl Engine {
             } = &block.when
             {
                 left -= 1;
-                if let Uses::Times(times) = uses {
-                    *used = *times;
-                }
+                *used = uses.unwrap_or(*used);
             }
         }
     }
@@ -54,11 +52,8 @@ impl Engine {
     fn take_block(&mut self, prompt: &str) -> Option<usize> {
         let wanted = |index: &usize| match &self.scenario.blocks[*index].when {
             When::Turn { uses, contains } => {
-                let left = match uses {
-                    Uses::Always => true,
-                    Uses::Times(times) => self.used[*index] < *times,
-                };
-                left && contains.as_ref().is_none_or(|text| prompt.contains(text))
+                uses.is_none_or(|times| self.used[*index] < times)
+                    && contains.as_ref().is_none_or(|text| prompt.contains(text))
             }
             _ => false,
         };

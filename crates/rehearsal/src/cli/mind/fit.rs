@@ -5,7 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{call, plain_value, quote};
+use super::masked::Quotes;
+use super::{call, plain_value};
 use crate::cli::scenario::{Condition, Step};
 
 /// Schemas nest deeper than this only in circles.
@@ -30,11 +31,12 @@ pub(super) fn answer(schema: &Value, prompt: &str) -> Vec<Step> {
 
 /// The object after "answer with" or "answer:".
 fn spelled_out(prompt: &str) -> Option<Value> {
-    let lower = prompt.to_ascii_lowercase();
+    let (quotes, masked) = Quotes::mask(prompt);
+    let lower = masked.to_ascii_lowercase();
     ["answer with", "answer:"].iter().find_map(|opening| {
         let at = lower.find(opening)? + opening.len();
-        match quote::leading_json(prompt.get(at..)?)? {
-            Ok((value @ Value::Object(_), _)) => Some(value),
+        match quotes.json(masked.get(at..)?)? {
+            Ok(value @ Value::Object(_)) => Some(value),
             _ => None,
         }
     })
@@ -192,12 +194,10 @@ impl Fitter<'_> {
         places.find_map(|(at, _)| {
             let rest = self.prompt[at + name.len()..].trim_start();
             let value = rest.strip_prefix([':', '='])?.trim_start();
-            let word = match quote::leading(value) {
-                Some((inner, _)) => inner,
-                None => value
-                    .split([' ', '\n', ',', ';'])
-                    .next()?
-                    .trim_end_matches('.'),
+            let ends = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
+            let word = match value.strip_prefix(['"', '\'', '`']) {
+                Some(quoted) => quoted.split(['"', '\'', '`']).next()?,
+                None => value.split(ends).next()?.trim_end_matches('.'),
             };
             (!word.is_empty()).then_some(word)
         })

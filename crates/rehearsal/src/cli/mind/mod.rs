@@ -1,24 +1,21 @@
 //! What the model says without a scenario: plain requests, followed by rules.
 //!
-//! Owns the way from a prompt to steps: `split` finds the requests in it, one file each holds the rules about files,
-//! calls and talk, `fit` makes the value a JSON schema asks for. Pure; plays nothing. Invariant: the user's own words are
+//! Owns the way from a prompt to steps: `masked` puts quotations aside, `rules` says what a request comes to, `fit` makes the
+//! value a JSON schema asks for. Pure; plays nothing. Invariant: the user's own words are
 //! never read as a variable of the scenario, and calls are followed by what the last one reported or that it was refused.
 
-mod ask;
-mod calls;
-mod english;
-mod files;
 mod fit;
+mod masked;
 mod path;
-mod phrase;
-mod quote;
-mod split;
-mod talk;
+mod rules;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
+use masked::Quotes;
+use regex::Regex;
+use rules::Scene;
 use serde_json::Value;
 
 use super::scenario::{Amend, Calling, Condition, Step};
@@ -53,56 +50,43 @@ enum Deed {
     Gate(Step),
 }
 
-/// The request and what the ones before it in the same prompt were about.
-#[derive(Clone, Copy)]
-struct Scene<'a> {
-    request: &'a Request<'a>,
-    /// The last file that was named: "read it back".
-    file: Option<&'a str>,
-}
-
-type Rule = fn(&str, &Scene<'_>) -> Option<Vec<Deed>>;
-
-/// The first rule that knows a request counts, so narrow ones stand above wide ones.
-const RULES: &[Rule] = &[
-    talk::lines,
-    talk::asked_about,
-    talk::shown,
-    talk::broken,
-    english::by_verb,
-    english::agent_call,
-    english::mcp_call,
-    english::thought,
-    files::written,
-    files::created,
-    files::edited,
-    files::replaced,
-    calls::listed,
-    calls::searched,
-    files::read,
-    calls::run,
-    calls::tool,
-    calls::agent,
-    calls::plan,
-    ask::ask,
-    talk::said,
-];
+/// As far as a prompt is read for requests.
+const READ: usize = 64 * 1024;
+/// What joins two requests on a line.
+const JOINTS: &str = r"(?i)(?:[,;.]|, and) then |\. after that(?: completes)?, ";
+/// A line whose text may be the lines below.
+const OPEN_ENDED: &str = r"(?i)^\W*(?:please )?(?:write|create|save|plan:).*:\s*$";
 
 /// The steps that a prompt asks for.
 pub(in crate::cli) fn follow(request: &Request<'_>) -> Vec<Step> {
+    let mut end = request.prompt.len().min(READ);
+    while !request.prompt.is_char_boundary(end) {
+        end -= 1;
+    }
+    let (quotes, masked) = Quotes::mask(&request.prompt[..end]);
+    let scene = Scene {
+        request,
+        quotes: &quotes,
+        // Whether something is a request does not depend on which file it means.
+        file: Some("it"),
+    };
     let mut deeds = Vec::new();
     let mut file: Option<String> = None;
-    for piece in split::pieces(request) {
-        let scene = Scene {
-            request,
-            file: file.as_deref(),
-        };
-        let found = recognise(piece, &scene).unwrap_or_default();
+    for piece in pieces(&masked, &scene) {
+        let file_now = file.as_deref();
+        let found = rules::recognise(
+            piece,
+            &Scene {
+                file: file_now,
+                ..scene
+            },
+        );
+        let found = found.unwrap_or_default();
         file = found.iter().rev().find_map(file_of).or(file);
         deeds.extend(found);
     }
     if deeds.is_empty() && request.schema.is_none() {
-        deeds.push(talk::at_a_loss());
+        deeds.push(rules::at_a_loss());
     }
     let mut steps = assemble(&deeds);
     if let Some(schema) = request.schema {
@@ -111,13 +95,35 @@ pub(in crate::cli) fn follow(request: &Request<'_>) -> Vec<Step> {
     steps
 }
 
-/// What a single request comes to, or None if no rule knows it.
-fn recognise(piece: &str, scene: &Scene<'_>) -> Option<Vec<Deed>> {
-    let words = phrase::without_courtesy(piece);
-    if words.is_empty() {
-        return None;
+/// The requests of a prompt, in order: one a line, or several joined by "then". Some may turn out to be none; a "then" that
+/// no request follows is part of the text.
+fn pieces<'a>(masked: &'a str, scene: &Scene<'_>) -> Vec<&'a str> {
+    let (Ok(joints), Ok(open_ended)) = (Regex::new(JOINTS), Regex::new(OPEN_ENDED)) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let mut rest = masked;
+    while !rest.trim().is_empty() {
+        let (line, below) = rest.split_once('\n').unwrap_or((rest, ""));
+        if open_ended.is_match(line) {
+            found.push(rest);
+            break;
+        }
+        let mut start = 0;
+        let ends: Vec<(usize, usize)> = (joints.find_iter(line))
+            .map(|joint| (joint.start(), joint.end()))
+            .collect();
+        for (index, (at, end)) in ends.iter().enumerate() {
+            let next = ends.get(index + 1).map_or(line.len(), |(next, _)| *next);
+            if rules::recognise(&line[*end..next], scene).is_some() {
+                found.push(&line[start..*at]);
+                start = *end;
+            }
+        }
+        found.push(&line[start..]);
+        rest = below;
     }
-    RULES.iter().find_map(|rule| rule(words, scene))
+    found
 }
 
 /// The calls in their order, and one text at the end: what the last one reported, unless something else is said.
@@ -194,19 +200,9 @@ fn file_of(deed: &Deed) -> Option<String> {
     calling.input["file_path"].as_str().map(str::to_owned)
 }
 
-impl Scene<'_> {
-    fn offers(&self, tool: &str) -> bool {
-        self.request.tools.iter().any(|offered| offered == tool)
-    }
-
-    /// A call of a tool by its rule's own name, or a word on why not.
-    fn use_tool(&self, name: &str, input: Value) -> Deed {
-        if self.offers(name) {
-            Deed::Call(call(name, input))
-        } else {
-            Deed::Talk(vec![say(format!(
-                "I cannot do that: there is no tool {name} here."
-            ))])
-        }
-    }
+/// The first words, for a title.
+fn short(text: &str, words: usize, letters: usize) -> String {
+    let words: Vec<&str> = text.split_whitespace().take(words).collect();
+    let line: String = words.join(" ").chars().take(letters).collect();
+    line.trim_end().to_owned()
 }

@@ -81,7 +81,7 @@ fn check(prompt: &str, expected: &str) {
 }
 
 fn bash(command: &str) -> String {
-    let title = phrase::short(command, 8, 60);
+    let title = short(command, 8, 60);
     format!(
         "Bash {}",
         json!({"command": command, "description": format!("Run {title}")})
@@ -283,7 +283,7 @@ fn tools_are_called_in_the_english_of_the_sdks_examples() {
     );
     check(
         "Think of three jokes, then tell one",
-        "think \"I think about it: three jokes, then tell one.\"; say \"I have thought about it: three jokes, then tell one.\"",
+        "think \"They want me to think about three jokes, then tell one. What speaks for it, what against?\"; say \"I thought about three jokes, then tell one.\"",
     );
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::Signal;
 use super::fill;
-use super::scenario::{Block, Condition, Delegation, Header, Scenario, Step, Steps, Uses, When};
+use super::scenario::{Block, Condition, Delegation, Header, Scenario, Step, Steps, When};
 use super::version::Version;
 use super::words::{self, Place, WORDS};
 use crate::model::scan::{Cursor, Lines};
@@ -363,7 +363,7 @@ fn opening(name: &str, cursor: &mut Cursor<'_>) -> Result<When, Wrong> {
 /// `turn [always | N times] [when "…"]`
 fn turn(cursor: &mut Cursor<'_>) -> Result<When, Wrong> {
     let uses = if cursor.take_word("always") {
-        Uses::Always
+        None
     } else if cursor.peek_word().starts_with(|c: char| c.is_ascii_digit()) {
         let count = cursor.clone();
         let times = cursor.number("a count such as `3 times`")?;
@@ -374,9 +374,9 @@ fn turn(cursor: &mut Cursor<'_>) -> Result<When, Wrong> {
         if times == 0 {
             return Err(count.error("a count of at least 1").into());
         }
-        Uses::Times(times)
+        Some(times)
     } else {
-        Uses::Times(1)
+        Some(1)
     };
     let contains = if cursor.take_word("when") {
         Some(cursor.string("the text to look for, in quotes")?)

@@ -5,7 +5,9 @@
 //! it than plain words is asked about as a whole, and a rule that allows one part allows nothing of the others.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde_json::{Value, json};
 
 use super::calls::{Check, Touch};
@@ -254,9 +256,13 @@ fn weigh(check: &Check<'_>, part: &Part, moved: bool) -> Outcome {
 
 /// The question about a part that is not known to be harmless.
 fn plain(part: &Part) -> Question {
-    let rule = Rule::new(TOOL, Some(&suggested(&part.text)));
-    let offers = rule.map(|rule| suggest_rules(&[rule], Source::Local));
-    Question::because(REQUIRED, "other", offers.into_iter().collect())
+    Question::because(REQUIRED, "other", own_rule(part).into_iter().collect())
+}
+
+/// The suggestion of a rule for a part.
+fn own_rule(part: &Part) -> Option<Value> {
+    let rule = Rule::new(TOOL, Some(&suggested(&part.text)))?;
+    Some(suggest_rules(&[rule], Source::Local))
 }
 
 /// The question about changing a file, if there is one.
@@ -277,8 +283,7 @@ fn changing(check: &Check<'_>, part: &Part, word: &str) -> Option<Question> {
         check.places.root.display()
     );
     let mut offers = change_offers(check, part, &path);
-    let rule = Rule::new(TOOL, Some(&suggested(&part.text)));
-    offers.splice(0..0, rule.map(|rule| suggest_rules(&[rule], Source::Local)));
+    offers.splice(0..0, own_rule(part));
     Some(blocked(message, offers, &path))
 }
 
@@ -306,11 +311,7 @@ fn reading(check: &Check<'_>, part: &Part, word: &str) -> Option<Question> {
         path.display(),
         check.places.root.display()
     );
-    let rule = Rule::new(TOOL, Some(&suggested(&part.text)));
-    let mut offers: Vec<Value> = rule
-        .map(|rule| suggest_rules(&[rule], Source::Local))
-        .into_iter()
-        .collect();
+    let mut offers: Vec<Value> = own_rule(part).into_iter().collect();
     offers.extend(suggest_reading(&check.places.folder_of(&path)));
     Some(blocked(message, offers, &path))
 }
@@ -377,13 +378,18 @@ fn suggested(text: &str) -> String {
     }
 }
 
-/// The parts of a command line; None where there is more in it than words: what the shell fills in, groups, or leaves
-/// running in the background.
-fn split(text: &str) -> Option<Vec<Part>> {
+/// What a command line is made of.
+static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let pattern = r#"(?x) (?P<end> && | \|\|? | ; | \n ) | (?P<channel> [0-9]?>&[012] ) | (?P<out> &?[0-9]?>>?\|? )
         | (?P<in> < ) | (?P<blank> [\x20\t]+ )
         | (?P<word> (?: [^\s;&|<>'"$`\\(){}*?\#!]+ | '[^']*' | "[^"$`\\]*" )+ )"#;
-    let pattern = regex::Regex::new(pattern).ok()?;
+    Regex::new(pattern).ok()
+});
+
+/// The parts of a command line; None where there is more in it than words: what the shell fills in, groups, or leaves
+/// running in the background.
+fn split(text: &str) -> Option<Vec<Part>> {
+    let pattern = TOKEN.as_ref()?;
     let mut parts = vec![Part::default()];
     let mut at = 0;
     let mut redirection: Option<bool> = None;
