@@ -1,9 +1,11 @@
 //! What the model says without a scenario: plain requests, followed by rules.
 //!
-//! Owns the way from a prompt to steps: `masked` puts quotations aside, `rules` says what a request comes to, `fit` makes the
+//! Owns the way from a prompt to steps: `masked` puts quotations aside, `rules` knows a request by its form, `deeds`
+//! says what it comes to, `fit` makes the
 //! value a JSON schema asks for. Pure; plays nothing. Invariant: the user's own words are
 //! never read as a variable of the scenario, and calls are followed by what the last one reported or that it was refused.
 
+mod deeds;
 mod fit;
 mod masked;
 mod path;
@@ -86,7 +88,7 @@ pub(in crate::cli) fn follow(request: &Request<'_>) -> Vec<Step> {
         deeds.extend(found);
     }
     if deeds.is_empty() && request.schema.is_none() {
-        deeds.push(rules::at_a_loss());
+        deeds.push(deeds::at_a_loss());
     }
     let mut steps = assemble(&deeds);
     if let Some(schema) = request.schema {

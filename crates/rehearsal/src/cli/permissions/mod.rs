@@ -5,6 +5,7 @@
 
 mod calls;
 mod decision;
+mod parts;
 mod places;
 mod question;
 mod rule;

@@ -5,13 +5,12 @@
 //! it than plain words is asked about as a whole, and a rule that allows one part allows nothing of the others.
 
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
-use regex::Regex;
 use serde_json::{Value, json};
 
 use super::calls::{Check, Touch};
 use super::decision::{Accepted, Refusal};
+use super::parts::{Part, pieces, split};
 use super::question::{
     Firm, Question, Verdict, suggest_edits, suggest_folder, suggest_reading, suggest_rules,
 };
@@ -33,20 +32,6 @@ const ACTS: &str = "-exec -execdir -delete -ok -fprint -o --output --ext-diff";
 /// Commands that start the command in their arguments: a rule that denies or asks sees through them.
 const WRAPPERS: &str =
     "sudo doas env nohup nice time timeout command xargs exec if then else while do !";
-/// Words in which a shell groups commands.
-const GROUPS: &str = "if for while until case function eval";
-
-/// What stands between two operators.
-#[derive(Debug, Default, Clone)]
-struct Part {
-    /// As written, without redirections.
-    text: String,
-    /// The name and the arguments, without quotes.
-    words: Vec<String>,
-    /// Files it writes to and reads from by redirection.
-    outs: Vec<String>,
-    ins: Vec<String>,
-}
 
 impl Part {
     fn name(&self) -> &str {
@@ -129,10 +114,12 @@ pub(super) fn judge(check: &Check<'_>, text: &str) -> Verdict {
         return Verdict::Asked(Question::because(REQUIRED, "other", Vec::new()).firm(firm));
     };
     let moves = parts.len() > 1 && parts.iter().any(|part| part.name() == "cd");
-    let weighed: Vec<Outcome> = parts.iter().map(|part| weigh(check, part, moves)).collect();
-    let exact = rules
-        .command(Behavior::Allow, &whole)
-        .filter(|_| parts.len() == 1);
+    let weighed: Vec<Outcome> = parts
+        .iter()
+        .map(|part| weigh(check, part, moves, &whole[0]))
+        .collect();
+    let is_exact = |content: &str| content.strip_suffix(":*").unwrap_or(content) == whole[0];
+    let exact = rules.fitting(Behavior::Allow, TOOL, is_exact);
     match merged(&parts, weighed) {
         Some(asked) => Verdict::Asked(asked),
         None => Verdict::Free(exact.map_or(Accepted::PARTS, Accepted::by_rule)),
@@ -210,8 +197,8 @@ fn touchy(check: &Check<'_>, part: &Part) -> Option<Question> {
     })
 }
 
-/// One part. `moved`: a `cd` beside it changes where its paths start.
-fn weigh(check: &Check<'_>, part: &Part, moved: bool) -> Outcome {
+/// One part of the whole. `moved`: a `cd` beside it changes where its paths start.
+fn weigh(check: &Check<'_>, part: &Part, moved: bool, whole: &str) -> Outcome {
     if let Some(source) = check.rules.command(Behavior::Ask, &forms(part)) {
         return Outcome::Asked(Question::by_rule(source, TOOL));
     }
@@ -231,7 +218,7 @@ fn weigh(check: &Check<'_>, part: &Part, moved: bool) -> Outcome {
         .chain(operands)
         .filter(|word| *word != "/dev/null");
     if let Some(asked) = changed
-        .filter_map(|word| changing(check, part, word))
+        .filter_map(|word| changing(check, part, word, whole))
         .next()
     {
         return Outcome::Asked(asked);
@@ -244,7 +231,7 @@ fn weigh(check: &Check<'_>, part: &Part, moved: bool) -> Outcome {
         .ins
         .iter()
         .chain(named)
-        .find_map(|word| reading(check, part, word))
+        .find_map(|word| reading(check, part, word, whole))
     {
         return Outcome::Asked(asked);
     }
@@ -256,17 +243,21 @@ fn weigh(check: &Check<'_>, part: &Part, moved: bool) -> Outcome {
 
 /// The question about a part that is not known to be harmless.
 fn plain(part: &Part) -> Question {
-    Question::because(REQUIRED, "other", own_rule(part).into_iter().collect())
+    Question::because(
+        REQUIRED,
+        "other",
+        own_rule(&part.text).into_iter().collect(),
+    )
 }
 
-/// The suggestion of a rule for a part.
-fn own_rule(part: &Part) -> Option<Value> {
-    let rule = Rule::new(TOOL, Some(&suggested(&part.text)))?;
+/// The suggestion of a rule for a command.
+fn own_rule(text: &str) -> Option<Value> {
+    let rule = Rule::new(TOOL, Some(&suggested(text)))?;
     Some(suggest_rules(&[rule], Source::Local))
 }
 
 /// The question about changing a file, if there is one.
-fn changing(check: &Check<'_>, part: &Part, word: &str) -> Option<Question> {
+fn changing(check: &Check<'_>, part: &Part, word: &str, whole: &str) -> Option<Question> {
     let path = check.places.absolute(word);
     let inside = check.is_inside(&path);
     let allowed = check
@@ -283,7 +274,7 @@ fn changing(check: &Check<'_>, part: &Part, word: &str) -> Option<Question> {
         check.places.root.display()
     );
     let mut offers = change_offers(check, part, &path);
-    offers.splice(0..0, own_rule(part));
+    offers.splice(0..0, own_rule(whole));
     Some(blocked(message, offers, &path))
 }
 
@@ -296,7 +287,7 @@ fn change_offers(check: &Check<'_>, part: &Part, path: &Path) -> Vec<Value> {
 }
 
 /// The question about reading a file outside, if there is one.
-fn reading(check: &Check<'_>, part: &Part, word: &str) -> Option<Question> {
+fn reading(check: &Check<'_>, part: &Part, word: &str, whole: &str) -> Option<Question> {
     let path: PathBuf = check.places.absolute(word);
     let allowed = check
         .path_rule(Behavior::Allow, Touch::Read, &path)
@@ -311,7 +302,7 @@ fn reading(check: &Check<'_>, part: &Part, word: &str) -> Option<Question> {
         path.display(),
         check.places.root.display()
     );
-    let mut offers: Vec<Value> = own_rule(part).into_iter().collect();
+    let mut offers: Vec<Value> = own_rule(whole).into_iter().collect();
     offers.extend(suggest_reading(&check.places.folder_of(&path)));
     Some(blocked(message, offers, &path))
 }
@@ -378,108 +369,9 @@ fn suggested(text: &str) -> String {
     }
 }
 
-/// What a command line is made of.
-static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let pattern = r#"(?x) (?P<end> && | \|\|? | ; | \n ) | (?P<channel> [0-9]?>&[012] ) | (?P<out> &?[0-9]?>>?\|? )
-        | (?P<in> < ) | (?P<blank> [\x20\t]+ )
-        | (?P<word> (?: [^\s;&|<>'"$`\\(){}*?\#!]+ | '[^']*' | "[^"$`\\]*" )+ )"#;
-    Regex::new(pattern).ok()
-});
-
-/// The parts of a command line; None where there is more in it than words: what the shell fills in, groups, or leaves
-/// running in the background.
-fn split(text: &str) -> Option<Vec<Part>> {
-    let pattern = TOKEN.as_ref()?;
-    let mut parts = vec![Part::default()];
-    let mut at = 0;
-    let mut redirection: Option<bool> = None;
-    let text = text.trim();
-    while at < text.len() {
-        let found = pattern
-            .captures_at(text, at)
-            .filter(|found| found[0].len() > 0)?;
-        let whole = found.get(0).filter(|whole| whole.start() == at)?;
-        at = whole.end();
-        let part = parts.last_mut()?;
-        if let Some(word) = found.name("word") {
-            let bare = word.as_str().replace(['\'', '"'], "");
-            match redirection.take() {
-                Some(true) => part.outs.push(bare),
-                Some(false) => part.ins.push(bare),
-                None => {
-                    let text = format!("{} {}", part.text, word.as_str());
-                    text.trim_start().clone_into(&mut part.text);
-                    part.words.push(bare);
-                }
-            }
-        } else if redirection.is_some() && found.name("blank").is_none() {
-            return None;
-        } else if found.name("out").is_some() {
-            redirection = Some(true);
-        } else if found.name("in").is_some() {
-            redirection = Some(false);
-        } else if let Some(end) = found.name("end") {
-            let is_empty = part.words.is_empty() && end.as_str() != "\n";
-            if is_empty || at == text.len() && end.as_str() != ";" {
-                return None;
-            }
-            parts.push(Part::default());
-        }
-    }
-    parts.retain(|part| !part.words.is_empty() || !part.outs.is_empty());
-    let groups = parts.iter().any(|part| is_among(GROUPS, part.name()));
-    (!groups && redirection.is_none()).then_some(parts)
-}
-
-/// A text that cannot be split, cut wherever a command may begin or end, by its letters alone.
-fn pieces(text: &str) -> Vec<Part> {
-    text.split([';', '&', '|', '\n', '(', ')', '{', '}', '`'])
-        .map(|piece| piece.trim().trim_end_matches('$').trim())
-        .filter(|piece| !piece.is_empty())
-        .map(|piece| {
-            let words = piece.split_whitespace();
-            let words = words.map(|word| word.trim_matches(['"', '\'', '\\']));
-            Part {
-                text: piece.to_owned(),
-                words: words.map(str::to_owned).collect(),
-                ..Part::default()
-            }
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_line_is_cut_at_operators_and_what_is_more_than_words_is_not_read() {
-        let parts = split("a 'b c' 2>&1 && d > out < \"in\" | e\nf").unwrap();
-        let texts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
-        assert_eq!(texts, ["a 'b c'", "d", "e", "f"]);
-        assert_eq!(parts[0].words, ["a", "b c"]);
-        assert_eq!((&parts[1].outs[0][..], &parts[1].ins[0][..]), ("out", "in"));
-        for text in [
-            "a $X",
-            "a `b`",
-            "(a)",
-            "a &",
-            "a <<E",
-            "a 'b",
-            "{ a; }",
-            "a *",
-            "a \\\n b",
-            "; a",
-            "a >",
-            "a # b",
-            "a <(b)",
-            "a >&file",
-            "if a; then b; fi",
-            "a &&",
-        ] {
-            assert!(split(text).is_none(), "{text}");
-        }
-    }
 
     #[test]
     fn a_suggestion_is_two_plain_words_and_a_star_or_the_whole() {

@@ -167,6 +167,17 @@ fn a_question_says_what_is_asked_and_which_answers_last() {
         ),
         (
             "Bash",
+            json!({"command": "touch a.txt; pwd", "description": "D"}),
+            json!({
+                "display_name": "Bash", "description": "D",
+                "blocked_path": ground.path("project/a.txt"),
+                "permission_suggestions": [
+                    rules("Bash", "touch a.txt; pwd", "localSettings"), folder, edits,
+                ],
+            }),
+        ),
+        (
+            "Bash",
             json!({"command": "cat /etc/passwd", "description": "D"}),
             json!({
                 "display_name": "Bash", "description": "D", "blocked_path": "/etc/passwd",
