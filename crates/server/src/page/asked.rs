@@ -9,6 +9,7 @@ use countersign_api::control::approval::{Kind, OfferKind, Way};
 use countersign_api::control::{ApprovalView, Cmd};
 use serde_json::Value;
 
+use super::change;
 use super::html::Html;
 use crate::redact::Redactor;
 
@@ -50,7 +51,7 @@ pub(super) fn card(
     match (asked.kind, plan) {
         (Kind::Plan, Some(text)) => pre(html, &redactor.line(text)),
         (Kind::Questions, _) => {}
-        _ => input(html, &redactor.value(&asked.input)),
+        _ => thing(html, asked, redactor),
     }
     html.raw("<form method=\"post\" action=\"/plain/approvals/")
         .show(asked.id)
@@ -66,6 +67,25 @@ pub(super) fn card(
         _ => form_of_server(html),
     }
     html.raw("</form></article>");
+}
+
+/// The input: of a call that changes a file, the change in that file, and as it was sent below it.
+fn thing(html: &mut Html, asked: &ApprovalView, redactor: &Redactor) {
+    let sent = redactor.value(&asked.input);
+    let Some(file) = &asked.file else {
+        return input(html, &sent);
+    };
+    let path = ["file_path", "notebook_path"];
+    if let Some(path) = path.iter().find_map(|name| sent[*name].as_str()) {
+        html.raw("<p><code>").text(path).raw("</code></p>");
+    }
+    if change::show(html, &asked.tool, file, redactor) {
+        html.raw("<details><summary>As the agent sent it</summary>");
+        input(html, &sent);
+        html.raw("</details>");
+    } else {
+        input(html, &sent);
+    }
 }
 
 /// What a call would destroy, or that nobody can tell.

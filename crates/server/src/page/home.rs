@@ -65,9 +65,12 @@ impl Home<'_> {
                 .text(&self.redactor.line(&session.reason))
                 .raw("</span></td><td>")
                 .text(&session.cwd.to_string_lossy())
-                .raw("</td><td>$")
-                .show(format_args!("{:.2}", session.cost_usd))
-                .raw("</td><td>")
+                .raw("</td><td>");
+            match self.settings.is_free(session.cost_usd) {
+                true => html.raw("–"),
+                false => html.raw("$").show(format_args!("{:.2}", session.cost_usd)),
+            };
+            html.raw("</td><td>")
                 .text(&ago(session.last_activity, self.now))
                 .raw("</td></tr>");
         }

@@ -5,6 +5,7 @@
 
 mod asked;
 mod built;
+mod change;
 mod forms;
 mod home;
 mod html;
@@ -18,7 +19,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
-use countersign_api::control::{Above, ApprovalFilter, SessionFilter, SessionId};
+use countersign_api::control::{
+    Above, ApprovalFilter, EarlierPart, SessionFilter, SessionId, SessionView,
+};
 use countersign_api::{Code, Problem};
 use serde::Deserialize;
 
@@ -44,6 +47,13 @@ pub struct PageSettings {
     pub prompt: Option<String>,
     /// Whether there is a built page, too.
     pub has_ui: bool,
+}
+
+impl PageSettings {
+    /// Whether nothing is said of cost: a rehearsal costs nothing.
+    fn is_free(&self, cost: f64) -> bool {
+        self.note.is_some() && cost <= 0.0
+    }
 }
 
 /// Whether a built page is part of this program.
@@ -116,6 +126,9 @@ fn open_ones(session: Option<SessionId>) -> ApprovalFilter {
 struct How {
     #[serde(default)]
     write: bool,
+    /// The conversation that it goes on from, too.
+    #[serde(default)]
+    earlier: bool,
 }
 
 async fn one(
@@ -130,18 +143,23 @@ async fn one(
     let page = async {
         let session = app.control.session(id).await?;
         let entries = app.control.transcript(id, None, ENTRIES).await?;
-        let items = entries.items.iter().map(serde_json::to_value);
-        let unread = |_| Problem::new(Code::Unavailable, "an entry cannot be shown");
         let entries = Above {
-            items: items.collect::<Result<Vec<_>, _>>().map_err(unread)?,
+            items: json_of(&entries.items)?,
             more: entries.more,
             cursor: entries.cursor,
         };
         let open = app.control.approvals(open_ones(Some(id))).await?;
+        let is_unspoken = !entries.more && !entries.items.iter().any(session::is_said);
+        let earlier = match comes_from_another(&session) && (is_unspoken || how.earlier) {
+            true => earlier_of(&app, id).await?,
+            false => None,
+        };
         let page = session::OneSession {
             caller: &caller,
             session: &session,
             entries: &entries,
+            earlier: earlier.as_ref(),
+            is_free: app.page.is_free(session.cost_usd),
             open: &open.items,
             writes: how.write,
             redactor: &app.redactor,
@@ -150,6 +168,31 @@ async fn one(
         Ok(shown(page.render()))
     };
     page.await.unwrap_or_else(failed(&app))
+}
+
+/// Whether there is a conversation before its own.
+fn comes_from_another(session: &SessionView) -> bool {
+    matches!(session.origin.as_deref(), Some("fork" | "import"))
+}
+
+/// The newest part of the conversation that a session goes on from.
+async fn earlier_of(app: &App, id: SessionId) -> Result<Option<session::EarlierPage>, Refusal> {
+    let part = EarlierPart {
+        most: ENTRIES,
+        ..EarlierPart::default()
+    };
+    let Some(mut found) = app.control.earlier(id, part).await? else {
+        return Ok(None);
+    };
+    let items = json_of(&std::mem::take(&mut found.items))?;
+    Ok(Some(session::EarlierPage { found, items }))
+}
+
+/// Entries as JSON, the way the API tells them.
+fn json_of<T: serde::Serialize>(items: &[T]) -> Result<Vec<serde_json::Value>, Problem> {
+    let unread = |_| Problem::new(Code::Unavailable, "an entry cannot be shown");
+    let items = items.iter().map(serde_json::to_value);
+    items.collect::<Result<_, _>>().map_err(unread)
 }
 
 async fn style() -> Response {

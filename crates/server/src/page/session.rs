@@ -4,7 +4,7 @@
 //! and there is nothing on it to decide or to write.
 
 use countersign_api::Scope;
-use countersign_api::control::{Above, ApprovalView, MessageId, SessionView};
+use countersign_api::control::{Above, ApprovalView, Came, Earlier, MessageId, SessionView};
 use serde_json::Value;
 
 use super::html::{Html, page};
@@ -24,11 +24,29 @@ pub(super) struct OneSession<'a> {
     pub(super) session: &'a SessionView,
     /// Its newest entries, as JSON.
     pub(super) entries: &'a Above<Value>,
+    /// The conversation that it goes on from, where that is to be shown.
+    pub(super) earlier: Option<&'a EarlierPage>,
+    /// Nothing is said of cost.
+    pub(super) is_free: bool,
     pub(super) open: &'a [ApprovalView],
     /// The person wants to write.
     pub(super) writes: bool,
     pub(super) redactor: &'a Redactor,
     pub(super) now: u64,
+}
+
+/// The newest part of an earlier conversation, and where it comes from.
+pub(super) struct EarlierPage {
+    /// Without its entries.
+    pub(super) found: Earlier,
+    /// Its entries, as JSON.
+    pub(super) items: Vec<Value>,
+}
+
+/// Whether an entry is something that was said, and no note about it.
+pub(super) fn is_said(entry: &Value) -> bool {
+    let kind = entry["body"]["kind"].as_str().unwrap_or_default();
+    matches!(kind, "prompt" | "text" | "tool" | "result")
 }
 
 impl OneSession<'_> {
@@ -46,11 +64,13 @@ impl OneSession<'_> {
                 .text(&self.redactor.line(&self.session.reason));
             html.raw("<br><span class=\"dim\">")
                 .text(&self.session.cwd.to_string_lossy());
-            html.raw(", mode ")
-                .text(self.session.mode.name())
-                .raw(", $");
-            html.show(format_args!("{:.4}", self.session.cost_usd));
+            html.raw(", mode ").text(self.session.mode.name());
+            if !self.is_free {
+                html.raw(", $")
+                    .show(format_args!("{:.4}", self.session.cost_usd));
+            }
             html.raw("</span></p>");
+            self.earlier(html);
             if self.entries.more {
                 html.raw("<p class=\"dim\">Earlier parts are in the API.</p>");
             }
@@ -62,6 +82,55 @@ impl OneSession<'_> {
             }
             self.forms(html, refresh.is_some());
         })
+    }
+
+    /// What was said before its own conversation, marked as such; or the way to it.
+    fn earlier(&self, html: &mut Html) {
+        let origin = self.session.origin.as_deref();
+        let Some(EarlierPage { found, items }) = self.earlier else {
+            if matches!(origin, Some("fork" | "import")) {
+                html.raw("<p class=\"dim\">It continues an earlier conversation. <a href=\"?earlier=true\">Show it</a></p>");
+            }
+            return;
+        };
+        html.raw("<section class=\"earlier\"><h2>Earlier conversation <span class=\"dim\">read-only</span></h2><p class=\"dim\">");
+        match (found.how, found.session) {
+            (Came::Forked, Some(parent)) => {
+                html.raw("This session was forked from <a href=\"/plain/sessions/")
+                    .show(parent)
+                    .raw("\">")
+                    .text(
+                        &self
+                            .redactor
+                            .line(found.name.as_deref().unwrap_or("another session")),
+                    )
+                    .raw("</a>.");
+            }
+            (Came::Forked, None) => {
+                html.raw("This session was forked from another one.");
+            }
+            (Came::Imported, _) => {
+                html.raw("This session continues a conversation that was begun in a terminal.");
+            }
+        }
+        if let Some(cost) = found.cost_usd.filter(|cost| *cost > 0.0) {
+            html.raw(" It had cost $")
+                .show(format_args!("{cost:.4}"))
+                .raw(" by then, which is not part of this session’s cost.");
+        }
+        html.raw("</p>");
+        if let Some(missing) = &found.missing {
+            html.raw("<p>")
+                .text(&self.redactor.line(missing))
+                .raw("</p>");
+        }
+        if found.more {
+            html.raw("<p class=\"dim\">Earlier parts are in the API.</p>");
+        }
+        for item in items {
+            self.entry(html, item);
+        }
+        html.raw("<p class=\"dim\">The earlier conversation ends here.</p></section>");
     }
 
     fn forms(&self, html: &mut Html, loads_again: bool) {
