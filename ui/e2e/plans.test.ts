@@ -47,6 +47,15 @@ it('keep planning sends comments, which stand in the next version', async () => 
   await page.getByRole('button', { name: /Changes since v1/ }).waitFor();
   await page.getByText('outdated').waitFor();
   await page.getByText('commented on version 1').waitFor();
+  // A plan that was sent back was not denied.
+  await page.goto(`${stage.url}/s/${plan.session}`);
+  const first = page.getByRole('article').filter({ has: page.getByText('sent back', { exact: true }) });
+  await first.getByRole('button', { name: /^Plan/ }).first().click();
+  await first.getByText(/^You asked for changes · /).last().waitFor();
+  expect(await page.getByText('denied', { exact: true }).count()).toBe(0);
+  expect(await page.getByText(/Denied by You/).count()).toBe(0);
+  await page.goto(`${stage.url}/s/${plan.session}/plan/${next.id}`);
+  await page.locator('.way').first().waitFor();
   // Go on, asking for each edit: the next thing is a question about one.
   await page.keyboard.press('3');
   await page.getByRole('button', { name: 'Go on and ask for each edit' }).click();

@@ -1,11 +1,12 @@
 // The last steps before a question, from the entries of a transcript. Pure but for `before`, which reads the record.
 
 import { api, take } from '../api/client';
-import type { Entry } from '../api/types';
+import type { Entry, Tool } from '../api/types';
 import type { IconName } from '../kit/icons';
 import { before as sumOf, type Before } from './rule';
 import { shown, thingOf } from './thing';
 import { span } from '../kit/ages';
+import { planBecame } from '../feed/model/signature';
 import { inputOf } from '../feed/model/tools';
 
 export interface Step {
@@ -14,6 +15,8 @@ export interface Step {
   verb: string;
   /** What a machine reads; empty for words. */
   code: string;
+  /** The whole path, where it is about a file or folder. */
+  path?: string;
   after: string;
   look: 'plain' | 'ok' | 'bad' | 'needs';
 }
@@ -38,15 +41,15 @@ function stepOf(entry: Entry, call: string | null, cwd: string): Step | null {
   const tool = body.is;
   const thing = thingOf(tool.name, inputOf(tool));
   const isThis = tool.tool_use_id === call && call !== null;
-  const base = { id: entry.id, verb: tool.name, ...outcome(tool.state, tool.took ?? null, isThis) };
+  const base = { id: entry.id, verb: tool.name, ...outcome(tool, isThis) };
   switch (thing.kind) {
     case 'command':
       return { ...base, icon: 'term', code: cut(thing.text, 160) };
     case 'diff':
     case 'file':
-      return { ...base, icon: 'edit', code: shown(thing.path, cwd) };
+      return { ...base, icon: 'edit', code: shown(thing.path, cwd), path: thing.path };
     case 'path':
-      return { ...base, icon: 'search', code: shown(thing.path, cwd) };
+      return { ...base, icon: 'file', code: shown(thing.path, cwd), path: thing.path };
     case 'search':
       return { ...base, icon: 'search', code: thing.pattern };
     case 'url':
@@ -60,15 +63,18 @@ function stepOf(entry: Entry, call: string | null, cwd: string): Step | null {
   }
 }
 
-function outcome(state: string, took: number | null, isThis: boolean): Pick<Step, 'after' | 'look'> {
-  const time = took === null ? '' : ` in ${span(took / 1000)}`;
-  switch (state) {
+function outcome(tool: Tool, isThis: boolean): Pick<Step, 'after' | 'look'> {
+  const time = tool.took == null ? '' : ` in ${span(tool.took / 1000)}`;
+  switch (tool.state) {
     case 'ran':
       return { after: `done${time}`, look: 'ok' };
     case 'failed':
       return { after: `failed${time}`, look: 'bad' };
-    case 'refused':
+    case 'refused': {
+      const became = planBecame(tool.approval?.answer, tool.role);
+      if (became !== null) return became === 'back' ? { after: 'sent back', look: 'plain' } : { after: 'approved', look: 'ok' };
       return { after: 'denied', look: 'bad' };
+    }
     default:
       return isThis ? { after: 'is waiting for you', look: 'needs' } : { after: '', look: 'plain' };
   }

@@ -1,7 +1,7 @@
 // Every call says who let it run, in the reader's own words.
 import { describe, expect, it } from 'vitest';
 import type { AskAnswer as Answer, Tool } from '../../api/types';
-import { markOf, stampOf, withdrawnWords } from './signature';
+import { denialWords, markOf, stampOf, withdrawnWords } from './signature';
 
 const answer = (more: Partial<Answer>): Answer => ({
   verdict: 'allow', word: 'allow', interrupts: false, at: 1_700_000_000_000_000, written: '1-2', waited: 38_000_000, ...more,
@@ -24,8 +24,32 @@ describe('a countersignature', () => {
   });
 
   it('says who, when and after how long', () => {
-    expect(stampOf(answer({ by: 'owner', client: 'phone' }), 'owner')).toMatch(/^Allowed by You · \d\d:\d\d · phone · waited 38 s$/);
-    expect(stampOf(answer({ by: 'rule', verdict: 'deny' }), 'owner')).toMatch(/^Denied by a rule · \d\d:\d\d$/);
+    expect(stampOf(answer({ by: 'owner', client: 'phone' }), 'owner', 'plain')).toMatch(/^Allowed by You · \d\d:\d\d · phone · waited 38 s$/);
+    expect(stampOf(answer({ by: 'rule', verdict: 'deny' }), 'owner', 'plain')).toMatch(/^Denied by a rule · \d\d:\d\d$/);
+  });
+
+  it('a_plan_that_was_sent_back_is_no_denial', () => {
+    const back = answer({ by: 'owner', verdict: 'deny', message: { text: 'Shorter.', bytes: 8 } as never });
+    expect(stampOf(back, 'owner', 'plan')).toMatch(/^You asked for changes · \d\d:\d\d · waited 38 s$/);
+    expect(stampOf({ ...back, by: 'Mara' }, 'owner', 'plan')).toMatch(/^Mara asked for changes · /);
+    expect(stampOf(back, 'owner', 'plain')).toMatch(/^Denied by You · /);
+    expect(stampOf({ ...back, by: 'expired' }, 'owner', 'plan')).toMatch(/^Denied because nobody answered · /);
+    expect(markOf({ ...asked(back), role: 'plan' }, 'owner')).toMatchObject({ by: 'person', title: expect.stringMatching(/^You asked for changes/) });
+    expect(denialWords({ ...asked(back), role: 'plan' })).toBe('Shorter.');
+  });
+
+  it('a_plan_that_another_conversation_carries_out_was_approved', () => {
+    const on = (text: string) => answer({ by: 'owner', verdict: 'deny', interrupts: true, message: { text, bytes: text.length } as never });
+    const fresh = on('The plan is carried out in a fresh conversation.');
+    expect(stampOf(fresh, 'owner', 'plan')).toMatch(/^Started fresh with the plan by You · /);
+    expect(denialWords({ ...asked(fresh), role: 'plan' })).toBe('');
+    expect(stampOf(on('The plan is approved. Another agent carries it out.'), 'owner', 'plan')).toMatch(/^Approved by You · /);
+    expect(stampOf(on('Shorter, and compact first.'), 'owner', 'plan')).toMatch(/^You asked for changes · /);
+  });
+
+  it('a_question_is_answered_or_declined_but_never_allowed', () => {
+    expect(stampOf(answer({ by: 'owner' }), 'owner', 'question')).toMatch(/^Answered by You · /);
+    expect(stampOf(answer({ by: 'owner', verdict: 'deny' }), 'owner', 'question')).toMatch(/^Declined by You · /);
   });
 
   it('says that nothing ran where a question was withdrawn', () => {
