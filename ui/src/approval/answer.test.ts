@@ -5,7 +5,7 @@ import { edited, editFields } from './edit';
 import { keptOf, ruleForm } from './rule';
 import { unseen } from './seen';
 import { asked } from './testing';
-import { changeOf, linesOf, middle, shown, thingOf } from './thing';
+import { changeOf, linesOf, shown, thingOf } from './thing';
 
 const always = (...rules: string[]) => ({ kind: 'always' as const, label: '', rules });
 
@@ -96,10 +96,8 @@ describe('the thing', () => {
     expect(unseen(3, 60, 60)).toBe(0);
   });
 
-  it('cuts paths in the middle and keeps the name', () => {
+  it('is a path from the folder of the session on', () => {
     expect(shown('/srv/app', '/srv/app')).toBe('/srv/app');
-    const cut = middle('/srv/application/src/refunds/handler.ts', 24);
-    expect(cut).toHaveLength(24);
-    expect(cut.endsWith('/handler.ts')).toBe(true);
+    expect(shown('/srv/app/src/a.ts', '/srv/app/')).toBe('src/a.ts');
   });
 });

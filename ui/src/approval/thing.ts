@@ -127,11 +127,3 @@ export function shown(path: string, cwd: string): string {
   if (root !== '' && path.startsWith(`${root}/`)) return path.slice(root.length + 1);
   return path;
 }
-
-/** A path cut in the middle: its beginning and its name stay. */
-export function middle(path: string, most: number): string {
-  if (path.length <= most) return path;
-  const name = path.slice(path.lastIndexOf('/'));
-  if (name.length + 2 >= most) return `…${path.slice(path.length - most + 1)}`;
-  return `${path.slice(0, most - name.length - 1)}…${name}`;
-}

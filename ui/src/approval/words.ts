@@ -113,6 +113,11 @@ export function oneLine(asked: Approval, cwd = ''): string {
   }
 }
 
+/** Whether its line is a path and nothing else: such a one is cut in its middle. */
+export function isPath(asked: Approval): boolean {
+  return asked.kind === 'tool' && ['diff', 'file', 'path'].includes(thingOf(asked.tool, sentInput(asked)).kind);
+}
+
 /** The word at the head of a row of the inbox. */
 export function label(asked: Approval): string {
   switch (asked.kind) {

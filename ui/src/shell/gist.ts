@@ -9,6 +9,8 @@ export interface Gist {
   text: string;
   /** What a machine reads: a command, a path. */
   isCode: boolean;
+  /** A path and nothing else. */
+  isPath?: boolean;
 }
 
 const PATHS = ['file_path', 'notebook_path', 'path'];
@@ -47,7 +49,7 @@ export function gistOf(approval: Approval): Gist {
   if (command) return { icon: harmOf(approval) === null ? 'term' : 'warn', text: oneLine(command), isCode: true };
   const path = text(input, ...PATHS);
   const writes = tool === 'Edit' || tool === 'Write' || tool === 'MultiEdit' || tool === 'NotebookEdit';
-  if (path) return { icon: writes ? 'edit' : 'file', text: path, isCode: true };
+  if (path) return { icon: writes ? 'edit' : 'file', text: path, isCode: true, isPath: true };
   const url = text(input, 'url', 'query');
   if (url) return { icon: 'globe', text: oneLine(url), isCode: true };
   const task = text(input, 'description', 'prompt');

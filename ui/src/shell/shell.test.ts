@@ -12,7 +12,7 @@ const asked = (kind: Approval['kind'], tool: string, input: unknown) => ({ kind,
 describe('a question in one line', () => {
   it('is the command, the path or the question itself', () => {
     expect(gistOf(asked('tool', 'Bash', { command: 'npm  run\n test' }))).toEqual({ icon: 'term', text: 'npm run test', isCode: true });
-    expect(gistOf(asked('tool', 'Edit', { file_path: '/a/b.ts' }))).toEqual({ icon: 'edit', text: '/a/b.ts', isCode: true });
+    expect(gistOf(asked('tool', 'Edit', { file_path: '/a/b.ts' }))).toEqual({ icon: 'edit', text: '/a/b.ts', isCode: true, isPath: true });
     expect(gistOf(asked('tool', 'Read', { file_path: '/a' })).icon).toBe('file');
     expect(gistOf(asked('questions', 'AskUserQuestion', { questions: [{ question: 'Which?' }] })).text).toBe('Which?');
     expect(gistOf(asked('plan', 'ExitPlanMode', {})).icon).toBe('plan');
