@@ -35,7 +35,7 @@ it('shows a fork what its parent said, and leads there when it has said somethin
   await earlier().getByRole('searchbox').fill('CLOCK stand');
   await earlier().getByText('Where does the clock stand?').waitFor();
   await stage.api('POST', `/sessions/${id}/messages`, { text: 'Go on then' });
-  await page.getByText('It goes on from an earlier conversation.').waitFor();
+  await page.getByText('It continues an earlier conversation.').waitFor();
   await idle(id);
   await page.getByRole('button', { name: 'Show it' }).click();
   await earlier().getByText('Where does the clock stand?').waitFor();

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
+import { openOf, visit } from './answering';
 import { PHONE, Stage, Window, signedIn } from './stage';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -14,6 +15,7 @@ const stage = new Stage({ scenario: join(here, 'worktrees.scenario') });
 const NAME = 'Rewrite the reconciliation of ledgers so that it never counts a settlement twice';
 let repository = '';
 let session = '';
+const ids: Record<string, string> = {};
 
 interface View {
   id: string;
@@ -23,6 +25,10 @@ interface View {
   state: string;
   trashed: number | null;
 }
+
+const folder = process.env['COUNTERSIGN_PICTURES'];
+/** For whoever looks at the pictures. */
+const picture = async (page: Page, name: string) => void (folder && (await page.screenshot({ path: join(folder, `${name}.png`) })));
 
 const view = (id: string) => stage.api<View>('GET', `/sessions/${id}`);
 const idle = (id: string) => stage.until('the turn is over', async () => (await view(id)).state === 'idle');
@@ -88,6 +94,36 @@ describe('a session in a worktree', () => {
     await context.close();
   });
 
+  it.each([['desk', {}] as const, ['phone', PHONE] as const])('is called by its repository in the inbox and on its card, on a %s', async (size, how) => {
+    const names = [`First in a worktree, ${size}`, `Second in a worktree, ${size}`];
+    const begun = [];
+    for (const name of names) begun.push(await stage.begin('asks', { cwd: repository, name, worktree: {} }));
+    const asked = [];
+    for (const id of begun) asked.push(await openOf(stage, id));
+    const context = await window.context(how);
+    const { page, faults } = await signedIn(stage, context);
+    await page.goto(`${stage.url}/inbox`);
+    const row = page.locator('.qrow').filter({ hasText: names[0] ?? '' });
+    await row.waitFor();
+    const { branch, cwd } = await view(begun[0] ?? '');
+    expect(await row.locator('.from').innerText()).toBe(`${names[0]} · payments-service · main`);
+    expect(await row.innerText()).not.toContain(cwd.split('/').at(-1));
+    await picture(page, `worktree-row-${size}`);
+    await visit(page, stage, asked[0]?.id ?? '');
+    const facts = page.locator(`[data-approval="${asked[0]?.id}"] .ask-facts`).filter({ hasText: 'worktree' }).first();
+    expect((await facts.innerText()).replace(/\s+/g, ' ')).toContain(`in payments-service, worktree ${branch}`);
+    await picture(page, `worktree-card-${size}`);
+    expect(faults).toEqual([]);
+    // One stays open and one is decided, for the pages that show such ones.
+    const [first, second] = asked;
+    if (first && second) {
+      ids['decision'] = first.id;
+      ids['approval'] = second.id;
+      await stage.api('POST', `/approvals/${first.id}/decision`, { saw: first.digest, decision: 'allow' });
+    }
+    await context.close();
+  });
+
   it('is forked into a worktree of its own, unless the same one is chosen', async () => {
     const context = await window.context();
     const { page, faults } = await signedIn(stage, context);
@@ -130,14 +166,24 @@ describe('a session in a worktree', () => {
   });
 });
 
-const PAGES = ['/', '/inbox', '/sessions', '/s/:id', '/s/:id/timeline', '/new', '/insights', '/rules', '/audit', '/search?q=begin', '/put-away', '/settings'];
+const PAGES = ['/', '/inbox', '/inbox/:approval', '/audit/:decision', '/s/:planner/plan/:plan', '/sessions', '/s/:id', '/s/:id/timeline', '/new', '/insights', '/rules', '/audit', '/search?q=begin', '/put-away', '/settings'];
+
+/** What shows that the page itself is there, where a heading is there before it. */
+const SIGNS: Record<string, string> = { '/inbox/:approval': '.ask', '/audit/:decision': '.facts .exact', '/s/:planner/plan/:plan': '.way' };
 
 it.each([['desk', {}, 1440] as const, ['phone', PHONE, 390] as const])('no page scrolls sideways on a %s', async (_, how, width) => {
+  ids['id'] = session;
+  if (!ids['plan']) {
+    ids['planner'] = await stage.begin('plans', { cwd: repository, worktree: {}, mode: 'plan' });
+    ids['plan'] = (await openOf(stage, ids['planner'], 'plan')).id;
+  }
   const context = await window.context(how);
   const { page } = await signedIn(stage, context);
   for (const path of PAGES) {
-    await page.goto(stage.url + path.replace(':id', session));
+    await page.goto(stage.url + path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? `no-${name}`));
     await page.getByRole('main').getByRole('heading').first().waitFor();
+    const sign = SIGNS[path];
+    if (sign) await page.locator(sign).first().waitFor();
     const wide = await page.evaluate((most) => {
       const out = document.documentElement.scrollWidth > most ? ['the document'] : [];
       // What is cut off by the frame cannot be scrolled to, and is lost all the same.

@@ -12,6 +12,8 @@ const totals = {
 describe('shares', () => {
   it('tell rules from people, and the reader from others', () => {
     expect(deciders(totals, 'owner', 37).map((share) => [share.label, share.value])).toEqual([['By rule or mode', 24], ['You 5, Mara 1', 6], ['Waiting for an answer', 1], ['Nobody answered', 2], ['Taken back', 1], ['Needed no answer', 3], ['Denied', 1]]);
+    const alone = { ...totals, approvals: { ...totals.approvals, by: { owner: 5 } } } as Totals;
+    expect(deciders(alone, 'owner', 5)[0]).toMatchObject({ label: 'You', value: 5 });
     expect(deciders(totals, 'owner', 2).some((share) => share.label === 'Needed no answer')).toBe(false);
   });
   it('name the dearest model first', () => {

@@ -15,7 +15,10 @@ export function deciders(totals: Totals, me: string, calls: number): Share[] {
   const { open, cancelled, interrupted, agent_gone: gone } = totals.approvals;
   const back = cancelled + interrupted + gone;
   const people = Object.entries(by).filter(([name]) => !NOBODY.includes(name));
-  const words = people.map(([name, count]) => `${name === me ? 'You' : name} ${count}`).join(', ');
+  const called = (name: string) => (name === me ? 'You' : name);
+  // The sum stands beside it: one alone needs no count of its own.
+  const [only] = people;
+  const words = people.length === 1 && only ? called(only[0]) : people.map(([name, count]) => `${called(name)} ${count}`).join(', ');
   const byPeople = people.reduce((sum, [, count]) => sum + count, 0);
   const shares = [
     { label: 'By rule or mode', value: rule, colour: 'rule' },
