@@ -58,7 +58,7 @@ it('keep planning sends comments, which stand in the next version', async () => 
   await page.locator('.way').first().waitFor();
   // Go on, asking for each edit: the next thing is a question about one.
   await page.keyboard.press('3');
-  await page.getByRole('button', { name: 'Go on and ask for each edit' }).click();
+  await page.getByRole('button', { name: 'Continue and approve each edit' }).click();
   const edit = await openOf(stage, plan.session);
   expect(edit.tool).toBe('Write');
   await stage.api('POST', `/approvals/${edit.id}/decision`, { saw: edit.digest, decision: 'allow' });
@@ -98,7 +98,7 @@ it('a plan can be edited, and its wishes granted', async () => {
   await page.getByLabel('Another rule').fill('Bash(npm test)');
   await page.keyboard.press('Enter');
   expect(await page.getByLabel('Bash(npm test)').isChecked()).toBe(true);
-  await page.getByRole('button', { name: 'Go on and ask for each edit, with your edits, allow 1 rule' }).click();
+  await page.getByRole('button', { name: 'Continue and approve each edit, with your edits, allow 1 rule' }).click();
   expect(decided(await become(stage, plan.id, 'settled'))).toMatchObject({
     choice: 'manual',
     plan: '# Signatures\n\n1. Only this\n',

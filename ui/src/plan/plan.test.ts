@@ -148,8 +148,8 @@ describe('ways', () => {
   it('are said in plain words, with how full the context is', () => {
     expect(ways(card, true).map((way) => way.label)).toEqual([
       'Start fresh with this plan',
-      'Go on and accept edits',
-      'Go on and ask for each edit',
+      'Continue and accept edits',
+      'Continue and approve each edit',
       'Keep planning',
     ]);
     expect(ways(card, true)[0]?.help).toContain('71 %');
@@ -168,7 +168,7 @@ describe('ways', () => {
     }
     expect(decisionOf({ ...choice, way: 'keep-planning', feedback: 'so' }, true)).not.toHaveProperty('rules');
     expect(decisionOf({ ...choice, rules: [] }, true)).not.toHaveProperty('rules');
-    expect(submitWords(choice, true)).toBe('Go on and ask for each edit, allow 1 rule');
+    expect(submitWords(choice, true)).toBe('Continue and approve each edit, allow 1 rule');
   });
 
   it('a rule that is typed begins with a tool', () => {
@@ -206,7 +206,7 @@ describe('ways', () => {
   it('the button repeats the choice and counts comments', () => {
     const keep: Choice = { ...choice, way: 'keep-planning', comments: [{ line: 1, text: 'x' }] };
     expect(submitWords(keep, true)).toBe('Keep planning, send 1 comment');
-    expect(submitWords({ ...choice, rules: [], compact: true }, true)).toBe('Compact, then go on and ask for each edit');
-    expect(submitWords({ ...choice, rules: [], edited: 'x' }, true)).toBe('Go on and ask for each edit, with your edits');
+    expect(submitWords({ ...choice, rules: [], compact: true }, true)).toBe('Compact, then continue and approve each edit');
+    expect(submitWords({ ...choice, rules: [], edited: 'x' }, true)).toBe('Continue and approve each edit, with your edits');
   });
 });

@@ -28,8 +28,8 @@ export function ways(card: PlanCard, mayAll: boolean): WayWords[] {
 
 const LABELS: Record<PlanWay, (hasText: boolean) => string> = {
   'clear-context': () => 'Start fresh with this plan',
-  'accept-edits': () => 'Go on and accept edits',
-  manual: (hasText) => (hasText ? 'Go on and ask for each edit' : 'Leave plan mode and ask for each edit'),
+  'accept-edits': () => 'Continue and accept edits',
+  manual: (hasText) => (hasText ? 'Continue and approve each edit' : 'Leave plan mode and approve each edit'),
   'keep-planning': () => 'Keep planning',
 };
 

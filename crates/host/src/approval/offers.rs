@@ -109,7 +109,7 @@ fn other(update: &PermissionUpdate) -> Option<Offer> {
                 .map(|folder| format!("`{folder}`"))
                 .collect();
             let label = format!(
-                "Allow this once, and count {} as inside from now on",
+                "Allow, and treat {} as part of the working folder from now on",
                 names.join(" and ")
             );
             let folders = folders.directories.clone();
@@ -133,13 +133,10 @@ fn mode_of(mode: &PermissionMode) -> Option<(Mode, &'static str)> {
     match mode {
         PermissionMode::AcceptEdits => Some((
             Mode::Edits,
-            "Allow this once, and accept edits of files inside from now on",
+            "Allow, and accept edits in this folder from now on",
         )),
-        PermissionMode::Default => Some((
-            Mode::Ask,
-            "Allow this once, and ask about everything from now on",
-        )),
-        PermissionMode::Plan => Some((Mode::Plan, "Allow this once, and only plan from now on")),
+        PermissionMode::Default => Some((Mode::Ask, "Allow, and ask about everything from now on")),
+        PermissionMode::Plan => Some((Mode::Plan, "Allow, and only plan from now on")),
         _ => None,
     }
 }
