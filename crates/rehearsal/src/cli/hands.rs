@@ -198,10 +198,6 @@ impl Hands {
             }
             Kind::Plan { path } => *lock(&self.inner.plan_file) = Some(PathBuf::from(path)),
             Kind::Checkpoint { message } => self.inner.bench.begin_checkpoint(message),
-            Kind::ModelSpeaks { model } => {
-                self.inner.bench.set_model(model);
-                self.inner.bench.before_the_model_speaks();
-            }
             Kind::AddFolder { path } => self.inner.bench.add_folder(PathBuf::from(path)),
             Kind::Tool { .. } | Kind::Check { .. } | Kind::Look(_) | Kind::Hook { .. } => {}
         }

@@ -41,47 +41,16 @@ impl Ran {
         Self::wrong(wrapped(text), format!("Error: {text}"))
     }
 
-    /// The check before the call broke down.
-    pub(super) fn broke(tool: &str, text: impl AsRef<str>) -> Self {
-        let text = format!("Error calling tool ({tool}): {}", text.as_ref());
-        Self::wrong(wrapped(&text), text)
-    }
-
     /// The input is none that the tool takes: what the model reads, and the list of issues.
     pub(super) fn invalid(told: &str, issues: &str) -> Self {
         let told = wrapped(&format!("InputValidationError: {told}"));
         Self::wrong(told, format!("InputValidationError: {issues}"))
     }
 
-    /// There is no such tool, and perhaps another way.
+    /// There is no such tool.
     pub(in crate::cli) fn no_such_tool(tool: &str) -> Self {
-        let another_way = match tool {
-            "Glob" => {
-                ". Glob is not available in this session — find files with `find` via the Bash tool instead."
-            }
-            "Grep" => {
-                ". Grep is not available in this session — search file contents with `grep` via the Bash tool instead."
-            }
-            "TodoWrite" => {
-                ". TodoWrite is disabled for this session, in subagents as well as here."
-            }
-            _ => "",
-        };
-        let text = format!("Error: No such tool available: {tool}{another_way}");
+        let text = format!("Error: No such tool available: {tool}");
         Self::wrong(wrapped(&text), text)
-    }
-
-    /// Adds to a refused input that the model never got the tool's schema, as for tools that are found by searching.
-    pub(in crate::cli) fn schema_not_sent(mut self) -> Self {
-        if let Some(told) = self.content.as_str() {
-            let told = told.trim_end_matches("</tool_use_error>");
-            self.content = format!(
-                "{told}\n\nThis tool's schema was not sent to the API — it was not in the discovered-tool set derived \
-                 from message history.</tool_use_error>"
-            )
-            .into();
-        }
-        self
     }
 
     fn wrong(content: String, structured: String) -> Self {

@@ -63,12 +63,9 @@ impl Undo {
             .iter()
             .position(|point| point.message == message)
         else {
-            return match dry_run {
-                true => Ok(json!({"canRewind": false, "error": NONE_FOUND})),
-                false => Err(NONE_FOUND.to_owned()),
-            };
+            return refused(NONE_FOUND, dry_run);
         };
-        let mut report = Report::default();
+        let (mut files, mut come, mut go) = (Vec::new(), 0, 0);
         for path in tracked(&checkpoints) {
             let later = checkpoints[index..].iter().flat_map(|point| &point.files);
             let Some((_, then)) = later.into_iter().find(|(known, _)| *known == path) else {
@@ -78,13 +75,20 @@ impl Undo {
             if now == *then {
                 continue;
             }
-            report.add(&path, now.as_deref(), then.as_deref());
+            let text = |bytes: &Contents| {
+                String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned()
+            };
+            let (inserted, deleted) = lines::counts(&text(&now), &text(then));
+            (come, go) = (come + inserted, go + deleted);
+            files.push(path.to_string_lossy().into_owned());
             if !dry_run {
                 put_back(&path, then.as_deref()).map_err(|error| error.to_string())?;
             }
         }
         Ok(match dry_run {
-            true => report.value(),
+            true => {
+                json!({"canRewind": true, "filesChanged": files, "insertions": come, "deletions": go})
+            }
             false => json!({"canRewind": true, "skippedLinks": 0}),
         })
     }
@@ -96,9 +100,8 @@ impl Undo {
     }
 }
 
-/// What is said when nobody asked for checkpoints.
-pub(super) fn disabled(dry_run: bool) -> Result<Value, String> {
-    let text = "File rewinding is not enabled.";
+/// Why nothing can be put back: an answer to a dry run, an error otherwise.
+pub(super) fn refused(text: &str, dry_run: bool) -> Result<Value, String> {
     match dry_run {
         true => Ok(json!({"canRewind": false, "error": text})),
         false => Err(text.to_owned()),
@@ -128,33 +131,6 @@ fn put_back(path: &Path, contents: Option<&[u8]>) -> std::io::Result<()> {
     }
 }
 
-#[derive(Debug, Default)]
-struct Report {
-    files: Vec<String>,
-    insertions: usize,
-    deletions: usize,
-}
-
-impl Report {
-    fn add(&mut self, path: &Path, now: Option<&[u8]>, then: Option<&[u8]>) {
-        let text =
-            |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();
-        let (insertions, deletions) = lines::counts(&text(now), &text(then));
-        self.insertions += insertions;
-        self.deletions += deletions;
-        self.files.push(path.to_string_lossy().into_owned());
-    }
-
-    fn value(&self) -> Value {
-        json!({
-            "canRewind": true,
-            "filesChanged": self.files,
-            "insertions": self.insertions,
-            "deletions": self.deletions,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,24 +154,15 @@ mod tests {
         std::fs::write(&new, "n1\n").unwrap();
 
         let names = json!([new.to_string_lossy(), a.to_string_lossy()]);
-        let would = |insertions, deletions, files: &Value| json!({"canRewind": true, "filesChanged": files, "insertions": insertions, "deletions": deletions});
-        assert_eq!(undo.rewind("second", true).unwrap(), would(2, 1, &names));
-        assert_eq!(undo.rewind("first", true).unwrap(), would(2, 4, &names));
-        let done = json!({"canRewind": true, "skippedLinks": 0});
-        assert_eq!(undo.rewind("second", false).unwrap(), done);
-        assert_eq!(
-            undo.rewind("second", true).unwrap(),
-            would(0, 0, &json!([]))
-        );
+        let would = undo.rewind("first", true).unwrap();
+        let counts =
+            json!({"canRewind": true, "filesChanged": names, "insertions": 2, "deletions": 4});
+        assert_eq!(would, counts);
+        undo.rewind("second", false).unwrap();
         assert_eq!(std::fs::read_to_string(&a).unwrap(), "one\n2\n2b\nthree\n");
-        assert_eq!(undo.rewind("first", false).unwrap(), done);
+        undo.rewind("first", false).unwrap();
         assert_eq!(std::fs::read_to_string(&a).unwrap(), "one\ntwo\nthree\n");
         assert!(!new.exists());
-    }
-
-    #[test]
-    fn a_message_without_a_checkpoint_is_refused_in_two_ways() {
-        let undo = Undo::default();
         let refusal = json!({"canRewind": false, "error": NONE_FOUND});
         assert_eq!(undo.rewind("x", true), Ok(refusal));
         assert_eq!(undo.rewind("x", false), Err(NONE_FOUND.to_owned()));

@@ -4,7 +4,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use super::memory::Memory;
 use super::ran::Ran;
 use super::stop::Stop;
 use super::undo::{self, Undo};
-use super::{bash, edit, notebook, paths, read, search, todo, web, write};
+use super::{bash, edit, grep, notebook, paths, read, search, todo, web, write};
 
 /// A call that is to be run.
 #[derive(Debug, Clone)]
@@ -32,17 +32,6 @@ pub(in crate::cli) struct Task {
     pub(in crate::cli) output: PathBuf,
 }
 
-/// Models that may only write to files they have read; newer ones, and those nobody knows, are trusted.
-const READ_FIRST: [&str; 7] = [
-    "claude-3",
-    "claude-sonnet-4-2",
-    "claude-sonnet-4-5",
-    "claude-haiku-4-5",
-    "claude-opus-4-2",
-    "claude-opus-4-5",
-    "claude-opus-4-6",
-];
-
 /// The place where tools are run.
 #[derive(Debug)]
 pub(in crate::cli) struct Workbench {
@@ -59,10 +48,7 @@ pub(in crate::cli) struct Workbench {
     pub(super) memory: Memory,
     pub(super) undo: Undo,
     checkpoints: bool,
-    read_first: AtomicBool,
     todos: Mutex<Value>,
-    /// Whether the working folder was in a repository when the session began.
-    pub(super) in_repository: bool,
     marks: AtomicU64,
 }
 
@@ -71,7 +57,6 @@ impl Workbench {
     pub(in crate::cli) fn new(cwd: PathBuf, home: PathBuf, env: Vec<(OsString, OsString)>) -> Self {
         let cwd = std::fs::canonicalize(&cwd).unwrap_or(cwd);
         Self {
-            in_repository: cwd.ancestors().any(|folder| folder.join(".git").exists()),
             results: home.join(".claude").join("tool-results"),
             scratch: home.join(".claude").join("shell-output"),
             first_cwd: cwd.clone(),
@@ -82,7 +67,6 @@ impl Workbench {
             memory: Memory::default(),
             undo: Undo::default(),
             checkpoints: false,
-            read_first: AtomicBool::new(false),
             todos: Mutex::new(json!([])),
             marks: AtomicU64::new(0),
         }
@@ -101,20 +85,9 @@ impl Workbench {
         self
     }
 
-    /// The model speaks that is so called.
-    pub(in crate::cli) fn set_model(&self, model: &str) {
-        let strict = READ_FIRST.iter().any(|known| model.starts_with(known));
-        self.read_first.store(strict, Ordering::Relaxed);
-    }
-
     /// A shell may stay in this folder, too.
     pub(in crate::cli) fn add_folder(&self, folder: PathBuf) {
         lock(&self.folders).push(folder);
-    }
-
-    /// The model is about to be asked again: it hears of files that others changed after it did.
-    pub(in crate::cli) fn before_the_model_speaks(&self) {
-        self.memory.catch_up();
     }
 
     /// A message of the user came.
@@ -128,7 +101,7 @@ impl Workbench {
     pub(in crate::cli) fn rewind(&self, message: &str, dry_run: bool) -> Result<Value, String> {
         match self.checkpoints {
             true => self.undo.rewind(message, dry_run),
-            false => undo::disabled(dry_run),
+            false => undo::refused("File rewinding is not enabled.", dry_run),
         }
     }
 
@@ -144,11 +117,8 @@ impl Workbench {
     /// What speaks against a call before hooks and people are asked about it.
     pub(in crate::cli) fn check(&self, tool: &str, input: &Value) -> Result<(), Ran> {
         match tool {
-            "Bash" => bash::check(input),
             "Edit" => edit::check(self, input),
             "NotebookEdit" => notebook::check(self, input),
-            "Read" => read::check(self, input),
-            "WebFetch" | "WebSearch" => web::check(tool, input),
             "Write" => write::check(self, input),
             _ => Ok(()),
         }
@@ -164,30 +134,13 @@ impl Workbench {
             "Bash" => bash::run(self, job, stop),
             "Edit" => edit::run(self, input),
             "Glob" => search::glob(self, input),
-            "Grep" => search::grep(self, input),
+            "Grep" => grep::grep(self, input),
             "NotebookEdit" => notebook::run(self, input),
             "Read" => read::run(self, input),
             "TodoWrite" => todo::run(self, input),
             "WebFetch" | "WebSearch" => web::run(tool, input),
             "Write" => write::run(self, input),
             other => Ran::no_such_tool(other),
-        }
-    }
-
-    /// Whether the repository has a commit: before the first one, changes are not told.
-    pub(super) fn has_commit(&self) -> bool {
-        let repository = (self.first_cwd.ancestors()).map(|folder| folder.join(".git"));
-        let Some(git) = repository.into_iter().find(|git| git.exists()) else {
-            return false;
-        };
-        // A worktree's `.git` is a file; it was made from a commit.
-        if git.is_file() || git.join("packed-refs").exists() {
-            return true;
-        }
-        let head = std::fs::read_to_string(git.join("HEAD")).unwrap_or_default();
-        match head.trim().strip_prefix("ref: ") {
-            Some(branch) => git.join(branch).exists(),
-            None => !head.trim().is_empty(),
         }
     }
 
@@ -218,32 +171,24 @@ impl Workbench {
         paths::resolve(given, &self.cwd(), &self.home)
     }
 
-    pub(super) fn reads_first(&self) -> bool {
-        self.read_first.load(Ordering::Relaxed)
-    }
-
     pub(super) fn replace_todos(&self, todos: Value) -> Value {
         std::mem::replace(&mut lock(&self.todos), todos)
     }
 
-    /// A file for output that is too long for a report; its folder is made.
-    pub(super) fn result_file(&self, name: &str) -> std::io::Result<PathBuf> {
+    /// Keeps all that a command printed where the model can read it.
+    pub(super) fn keep_output(&self, output: &Path) -> std::io::Result<PathBuf> {
         std::fs::create_dir_all(&self.results)?;
-        Ok(self.results.join(name))
+        let name = output.with_extension("txt");
+        let kept = self.results.join(name.file_name().unwrap_or_default());
+        std::fs::copy(output, &kept)?;
+        Ok(kept)
     }
 
-    /// A file to catch output in; its folder is made.
-    pub(super) fn scratch_file(&self, name: &str) -> std::io::Result<PathBuf> {
+    /// A file of a command that no other command of this session has; its folder is made.
+    pub(super) fn scratch_file(&self) -> std::io::Result<PathBuf> {
         std::fs::create_dir_all(&self.scratch)?;
-        Ok(self.scratch.join(name))
-    }
-
-    /// A mark that no other thing of this session has: letters and digits that look drawn by lot.
-    pub(super) fn mark(&self) -> u64 {
-        let count = self.marks.fetch_add(1, Ordering::Relaxed);
-        let mut mixed = count.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed ^= mixed >> 31;
-        mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9)
+        let mark = self.marks.fetch_add(1, Ordering::Relaxed);
+        Ok(self.scratch.join(format!("b{}-{mark}", std::process::id())))
     }
 }
 

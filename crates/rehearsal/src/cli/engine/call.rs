@@ -16,15 +16,6 @@ use crate::cli::permissions::Refusal;
 use crate::cli::scenario::{Asking, Calling, Gives, Steps};
 use crate::cli::verdict;
 
-/// Tools whose schema the model gets only when it searched for them.
-const FOUND_BY_SEARCH: [&str; 5] = [
-    "EnterPlanMode",
-    "ExitPlanMode",
-    "NotebookEdit",
-    "WebFetch",
-    "WebSearch",
-];
-
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) serial: u64,
@@ -294,10 +285,6 @@ impl Engine {
                 self.out.push(Output::Do { serial, deed });
             }
             Err(refused) => {
-                let refused = match FOUND_BY_SEARCH.contains(&name.as_str()) {
-                    true => refused.schema_not_sent(),
-                    false => refused,
-                };
                 let report = Report {
                     content: refused.content,
                     structured: refused.structured,

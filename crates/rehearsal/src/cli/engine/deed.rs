@@ -32,8 +32,6 @@ pub(in crate::cli) enum Kind {
     Edit(Box<SettingsEdit>),
     /// Remembers what files were like when this message of the user came.
     Checkpoint { message: String },
-    /// The model is asked again.
-    ModelSpeaks { model: String },
     /// A shell may stay in this folder, too.
     AddFolder { path: String },
     /// A command of the settings that is told of an event. Its outcome is waited for.

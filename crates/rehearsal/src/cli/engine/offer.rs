@@ -80,14 +80,6 @@ impl Engine {
         self.permissions.set_plan_file(&path);
         self.order(Deed(Kind::Plan { path }));
     }
-
-    /// The model is asked again: it hears of files that changed.
-    pub(super) fn tell_hands_of_model(&mut self) {
-        let deed = Deed(Kind::ModelSpeaks {
-            model: self.model.clone(),
-        });
-        self.order(deed);
-    }
 }
 
 /// The list is in order, but for `Task` at its beginning.

@@ -158,7 +158,6 @@ impl Engine {
             answers,
             noted: Vec::new(),
         });
-        self.tell_hands_of_model();
         if key == MAIN {
             self.announce_message();
         }

@@ -36,13 +36,7 @@ pub(super) struct Start<'a> {
 #[derive(Debug)]
 pub(in crate::cli::act) struct Running {
     group: u32,
-    ended: Receiver<Exit>,
-}
-
-/// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Exit {
-    pub(super) code: i32,
+    ended: Receiver<i32>,
 }
 
 impl Running {
@@ -80,17 +74,17 @@ impl Running {
     }
 
     /// Waits for the end, for so long at most.
-    pub(super) fn wait_for(&self, time: Duration) -> Option<Exit> {
+    pub(super) fn wait_for(&self, time: Duration) -> Option<i32> {
         match self.ended.recv_timeout(time) {
             Ok(exit) => Some(exit),
             Err(RecvTimeoutError::Timeout) => None,
             // The thread that waits for the process is gone; there is nothing to wait for.
-            Err(RecvTimeoutError::Disconnected) => Some(Exit { code: 1 }),
+            Err(RecvTimeoutError::Disconnected) => Some(1),
         }
     }
 
-    pub(super) fn wait(&self) -> Exit {
-        self.ended.recv().unwrap_or(Exit { code: 1 })
+    pub(super) fn wait(&self) -> i32 {
+        self.ended.recv().unwrap_or(1)
     }
 
     pub(super) fn kill(&self) {
@@ -100,7 +94,7 @@ impl Running {
 
 /// Waits for the process. Its number is given up before it is reaped, so that it cannot be another's by then.
 #[cfg(unix)]
-fn wait(mut child: Child, give_up_number: impl FnOnce()) -> Exit {
+fn wait(mut child: Child, give_up_number: impl FnOnce()) -> i32 {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     let number = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let Some(number) = number {
@@ -112,27 +106,25 @@ fn wait(mut child: Child, give_up_number: impl FnOnce()) -> Exit {
 }
 
 #[cfg(not(unix))]
-fn wait(mut child: Child, give_up_number: impl FnOnce()) -> Exit {
+fn wait(mut child: Child, give_up_number: impl FnOnce()) -> i32 {
     let status = child.wait();
     give_up_number();
     exit(status)
 }
 
-fn exit(status: std::io::Result<ExitStatus>) -> Exit {
+fn exit(status: std::io::Result<ExitStatus>) -> i32 {
     let Ok(status) = status else {
-        return Exit { code: 1 };
+        return 1;
     };
     #[cfg(unix)]
     {
         use std::os::unix::process::ExitStatusExt as _;
         // The CLI gives 144 for a shell that was asked to end, and 1 for every other signal.
         if status.signal() == Some(15) {
-            return Exit { code: 144 };
+            return 144;
         }
     }
-    Exit {
-        code: status.code().unwrap_or(1),
-    }
+    status.code().unwrap_or(1)
 }
 
 /// The shell of the environment, if it is one that the CLI takes; else one that is there.

@@ -1,0 +1,278 @@
+//! What tools do and report, and commands that are stopped, run out of time, or leave something behind.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{Job, Ran, Stop, Task, Workbench, accept};
+
+/// Longer than anything here takes on a machine with much else to do.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Stage {
+    folder: tempfile::TempDir,
+    bench: Workbench,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let cwd = folder.path().join("project");
+        std::fs::create_dir(&cwd).unwrap();
+        let env = vec![
+            ("PATH".into(), "/usr/bin:/bin".into()),
+            ("SHELL".into(), "/bin/bash".into()),
+        ];
+        let bench = Workbench::new(cwd, folder.path().join("home"), env)
+            .keeping(folder.path().join("results"), folder.path().join("scratch"));
+        Self { folder, bench }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn project(&self, name: &str) -> PathBuf {
+        self.path("project").join(name)
+    }
+
+    fn job(&self, input: Value, task: bool) -> Job {
+        let task = task.then(|| Task {
+            id: "b12345678".to_owned(),
+            output: self.path("tasks/b12345678.output"),
+        });
+        let tool = "Bash".to_owned();
+        Job { tool, input, task }
+    }
+
+    /// Runs a command that cannot go on in the background.
+    fn command(&self, input: Value, task: bool) -> Ran {
+        self.bench.run(&self.job(input, task), &Stop::default())
+    }
+
+    /// Runs a tool, and tells what it said.
+    fn said(&self, tool: &str, input: &Value) -> String {
+        let ran = accept(tool, input).map(|input| {
+            let tool = tool.to_owned();
+            let job = Job {
+                tool,
+                input,
+                task: None,
+            };
+            self.bench.run(&job, &Stop::default())
+        });
+        let ran = ran.unwrap_or_else(|refused| refused);
+        match ran.content {
+            Value::String(text) => text,
+            other => other.to_string(),
+        }
+    }
+}
+
+#[test]
+fn every_tool_does_its_work_and_says_so() {
+    let stage = Stage::new();
+    let write = |path: &str, content: &str| json!({"file_path": path, "content": content});
+    let edit = |old: &str, new: &str, all: bool| json!({"file_path": "a.txt", "old_string": old, "new_string": new, "replace_all": all});
+    let read = |path: &str| json!({"file_path": path});
+    let grep = |mode: &str| json!({"pattern": "t[hw]", "output_mode": mode, "-A": 1});
+    let cells = r##"{"cells":[{"cell_type":"markdown","source":["# A\n","b"]},{"cell_type":"code","id":"x1","source":"1+1","outputs":[{"output_type":"execute_result","data":{"text/plain":"2"}}]}]}"##;
+    let cell = |mode: &str| json!({"notebook_path": "n.ipynb", "cell_id": "x1", "new_source": "2+2", "edit_mode": mode});
+    let table = [
+        (
+            "Write",
+            write("a.txt", "one\ntwo\nthree\n"),
+            "File created successfully at: a.txt",
+        ),
+        ("Read", read("a.txt"), "1\tone\n2\ttwo\n3\tthree"),
+        (
+            "Read",
+            json!({"file_path": "a.txt", "offset": 2, "limit": 1}),
+            "2\ttwo",
+        ),
+        (
+            "Read",
+            read("none.txt"),
+            "File does not exist. Note: your current working directory is",
+        ),
+        (
+            "Edit",
+            edit("two", "2", false),
+            "The file a.txt has been updated successfully.",
+        ),
+        (
+            "Edit",
+            edit("e", "E", false),
+            "Found 3 matches of the string to replace",
+        ),
+        (
+            "Edit",
+            edit("E", "e", false),
+            "String to replace not found in file.",
+        ),
+        (
+            "Edit",
+            edit("e", "E", true),
+            "All occurrences were successfully replaced.",
+        ),
+        ("Edit", edit("E", "E", true), "No changes to make"),
+        ("Read", read("a.txt"), "1\tonE\n2\t2\n3\tthrEE"),
+        ("Write", write("sub/b.md", "two\nfour\n"), "File created"),
+        ("Glob", json!({"pattern": "**/*.md"}), "sub/b.md"),
+        ("Grep", grep("files_with_matches"), "Found 2 files\n"),
+        (
+            "Grep",
+            grep("content"),
+            "a.txt:3:thrEE\nsub/b.md:1:two\nsub/b.md-2-four",
+        ),
+        (
+            "Grep",
+            grep("count"),
+            "a.txt:1\nsub/b.md:1\n\nFound 2 total occurrences across 2 files.",
+        ),
+        ("Grep", json!({"pattern": "("}), "ripgrep rejected it"),
+        ("Write", write("n.ipynb", cells), "File created"),
+        (
+            "Read",
+            read("n.ipynb"),
+            r##"<cell_type>markdown</cell_type># A\nb</cell id=\"cell-0\">\n<cell id=\"x1\">1+1</cell id=\"x1\">\n\n2"##,
+        ),
+        (
+            "NotebookEdit",
+            cell("insert"),
+            "Inserted a new cell with 2+2",
+        ),
+        ("NotebookEdit", cell("delete"), "Deleted cell x1"),
+        (
+            "NotebookEdit",
+            cell("replace"),
+            "Cell with ID \"x1\" not found",
+        ),
+        (
+            "WebFetch",
+            json!({"url": "https://example.com/a", "prompt": "x"}),
+            "getaddrinfo ENOTFOUND example.com",
+        ),
+        (
+            "Bash",
+            json!({"command": "grep nothing a.txt"}),
+            "(Bash completed with no output)",
+        ),
+        (
+            "Bash",
+            json!({"command": "echo out; echo err >&2; exit 3"}),
+            "Exit code 3\nout\nerr",
+        ),
+        ("Bash", json!({"command": "cd sub && pwd"}), "/project/sub"),
+        ("Bash", json!({"command": "cd /"}), "Shell cwd was reset to"),
+        (
+            "Bash",
+            json!({"command": "head -c 40000 /dev/zero | tr '\\0' x"}),
+            "Output too large (39KB)",
+        ),
+        ("Telescope", json!({}), "No such tool available: Telescope"),
+    ];
+    for (tool, input, part) in table {
+        let said = stage.said(tool, &input);
+        assert!(said.contains(part), "{tool} {input}\n{said}");
+    }
+    let written = std::fs::read_to_string(stage.project("a.txt")).unwrap();
+    assert_eq!(written, "onE\n2\nthrEE\n");
+}
+
+#[test]
+fn a_file_that_somebody_else_changed_is_not_written_over() {
+    let stage = Stage::new();
+    std::fs::write(stage.project("a.txt"), "one\n").unwrap();
+    let write = json!({"file_path": "a.txt", "content": "two\n"});
+    stage.said("Read", &json!({"file_path": "a.txt"}));
+    std::fs::write(stage.project("a.txt"), "other\n").unwrap();
+    assert!(stage.said("Write", &write).contains("modified since read"));
+    stage.said("Read", &json!({"file_path": "a.txt"}));
+    assert!(stage.said("Write", &write).contains("updated successfully"));
+}
+
+/// Waits until a condition holds.
+fn until(what: &str, holds: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "{what}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_stop_ends_the_whole_group_of_a_command_and_whatever_comes_later() {
+    let stage = Stage::new();
+    let stop = Stop::default();
+    let command = "true; sleep 60 & echo $! > pid; mv pid ready; wait";
+    let job = stage.job(json!({"command": command}), true);
+    let ran = std::thread::scope(|scope| {
+        let running = scope.spawn(|| stage.bench.run(&job, &stop));
+        until("it never began", || stage.project("ready").exists());
+        stop.raise();
+        running.join().unwrap()
+    });
+    assert_eq!((ran.is_error, ran.exit), (Some(true), Some(137)));
+    let pid = std::fs::read_to_string(stage.project("ready")).unwrap();
+    let status = Path::new("/proc").join(pid.trim()).join("stat");
+    until("it still runs", || {
+        std::fs::read_to_string(&status).map_or(true, |stat| stat.contains(") Z "))
+    });
+    assert_eq!(stage.bench.run(&job, &stop).exit, Some(137));
+}
+
+#[test]
+fn who_is_left_behind_does_not_hold_the_report_up() {
+    let stage = Stage::new();
+    let began = Instant::now();
+    let ran = stage.command(json!({"command": "sleep 17 & echo $!"}), true);
+    assert!(began.elapsed() < Duration::from_secs(15));
+    let pid = ran.content.as_str().unwrap().parse().unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+#[test]
+fn a_command_that_takes_too_long_goes_on_if_it_can() {
+    let stage = Stage::new();
+    let command = "echo one; until [ -e go ]; do read -t 0.05 <> <(:); done; echo two; exit 7";
+    let input = json!({"command": command, "timeout": 700});
+    let ran = stage.command(input.clone(), true);
+    assert_eq!(ran.structured["backgroundTaskId"], "b12345678");
+    assert_eq!(ran.structured["timedOutAfterMs"], 700);
+    std::fs::write(stage.project("go"), "").unwrap();
+    assert_eq!(ran.rest.unwrap().wait(), 7);
+    let output = std::fs::read_to_string(stage.path("tasks/b12345678.output")).unwrap();
+    assert_eq!(output, "one\ntwo\n");
+    std::fs::remove_file(stage.project("go")).unwrap();
+    let ran = stage.command(input, false);
+    let told = "Exit code 143\nCommand timed out after 0s\none";
+    assert_eq!((ran.content, ran.rest.is_none()), (told.into(), true));
+}
+
+#[test]
+fn a_command_in_the_background_leaves_its_output_and_its_exit_code() {
+    let stage = Stage::new();
+    let input = json!({"command": "cd /; echo out; exit 3", "run_in_background": true});
+    let ran = stage.command(input, true);
+    assert_eq!((ran.exit, ran.is_error), (Some(3), Some(true)));
+    let output = std::fs::read_to_string(stage.path("tasks/b12345678.output")).unwrap();
+    assert_eq!(output, "out\n");
+    let cwd = std::fs::canonicalize(stage.project("")).unwrap();
+    assert_eq!(stage.bench.cwd(), cwd);
+}
+
+#[test]
+fn a_command_sees_the_environment_it_was_given_and_leaves_no_file_behind() {
+    let stage = Stage::new();
+    let ran = stage.command(json!({"command": "env | cut -d= -f1 | sort"}), false);
+    let names = "AI_AGENT CLAUDECODE CLAUDE_CODE_CHILD_SESSION COREPACK_ENABLE_AUTO_PIN GIT_EDITOR \
+                 NoDefaultCurrentDirectoryInExePath PATH PWD SHELL SHLVL _";
+    let mut seen: Vec<&str> = ran.content.as_str().unwrap().lines().collect();
+    seen.sort_unstable();
+    assert_eq!(seen.join(" "), names);
+    let left = std::fs::read_dir(stage.path("scratch")).unwrap().count();
+    assert_eq!(left, 0);
+}
