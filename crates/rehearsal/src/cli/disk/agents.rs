@@ -30,13 +30,10 @@ pub(in crate::cli) enum AgentSource {
 pub(in crate::cli) struct AgentDef {
     pub(in crate::cli) name: String,
     pub(in crate::cli) description: String,
-    /// Its system prompt; empty for those that are built in.
-    pub(in crate::cli) prompt: String,
     /// The tools it may use; all where it does not say.
     pub(in crate::cli) tools: Option<Vec<String>>,
     /// `inherit`, an alias or an id; the CLI's choice where it does not say.
     pub(in crate::cli) model: Option<String>,
-    pub(in crate::cli) permission_mode: Option<String>,
     pub(in crate::cli) source: AgentSource,
 }
 
@@ -69,7 +66,9 @@ impl Agents {
                 .flat_map(|folder| markdown_below(&folder.join("agents")))
             {
                 let content = std::fs::read_to_string(&file).unwrap_or_default();
-                agents.list_of_one(agent_of_file(&content, kind));
+                agent_of_file(&content, kind)
+                    .into_iter()
+                    .for_each(|agent| agents.add(agent));
             }
         }
         agents
@@ -120,10 +119,6 @@ impl Agents {
         self.list.iter().map(info).collect()
     }
 
-    fn list_of_one(&mut self, agent: Option<AgentDef>) {
-        agent.into_iter().for_each(|agent| self.add(agent));
-    }
-
     /// The later of two with one name stays, unless it comes from a weaker source.
     fn add(&mut self, agent: AgentDef) {
         if let Some(known) = self.list.iter_mut().find(|known| known.name == agent.name) {
@@ -143,10 +138,8 @@ fn built_in_agent(info: &Value) -> AgentDef {
     AgentDef {
         name: text("name").unwrap_or_default(),
         description: text("description").unwrap_or_default(),
-        prompt: String::new(),
         tools: None,
         model: text("model"),
-        permission_mode: None,
         source: AgentSource::BuiltIn,
     }
 }
@@ -160,10 +153,8 @@ fn agent_of_file(content: &str, source: AgentSource) -> Option<AgentDef> {
     Some(AgentDef {
         name: parts.text("name")?,
         description: parts.text("description")?,
-        prompt: parts.body.trim().to_owned(),
         tools,
         model: parts.text("model"),
-        permission_mode: parts.text("permissionMode"),
         source,
     })
 }
@@ -185,13 +176,12 @@ fn agent_of_json(name: &str, body: &Value) -> Result<AgentDef, AgentsError> {
             .map(str::to_owned)
             .collect()
     });
+    demand("prompt")?;
     Ok(AgentDef {
         name: name.to_owned(),
         description: demand("description")?,
-        prompt: demand("prompt")?,
         tools,
         model: text("model"),
-        permission_mode: text("permissionMode"),
         source: AgentSource::Flag,
     })
 }
@@ -221,100 +211,58 @@ pub(super) fn markdown_below(folder: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    fn agents(files: &[(&str, &str)], chosen: Chosen) -> Agents {
+    #[test]
+    fn files_and_flags_are_listed_by_name_and_the_nearer_source_wins() {
         let root = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(root.path().join("project")).unwrap();
-        for (path, content) in files {
+        let files = [
+            (
+                "conf/agents/a.md",
+                "name: alpha\ndescription: User alpha\nmodel: opus\ntools: Read, Grep",
+            ),
+            ("conf/agents/b.md", "name: beta\ndescription: User beta"),
+            ("conf/agents/noname.md", "description: no name"),
+            (
+                "project/.claude/agents/sub/c.md",
+                "name: beta\ndescription: Project beta\ntools: [Read, Bash]",
+            ),
+            (
+                "project/.claude/agents/e.md",
+                "name: multi\ndescription: Two\ntools: \"*\"",
+            ),
+        ];
+        for (path, head) in files {
             let path = root.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, content).unwrap();
+            std::fs::write(path, format!("---\n{head}\n---\nYou are it.\n")).unwrap();
         }
         let places = Places::at(root.path().join("conf"), root.path().join("project"));
         let built_in = json!([{"name": "claude", "description": "Catch-all"}, {"name": "Explore", "description": "Looks", "model": "inherit"}]);
-        Agents::load(&built_in, &places, chosen)
-    }
-
-    const FILES: [(&str, &str); 6] = [
-        (
-            "conf/agents/a.md",
-            "---\nname: alpha\ndescription: User alpha\nmodel: opus\ntools: Read, Grep\n---\nYou are alpha.\n\nSecond paragraph.\n",
-        ),
-        (
-            "conf/agents/b.md",
-            "---\nname: beta\ndescription: User beta\n---\nUser's\n",
-        ),
-        (
-            "conf/agents/noname.md",
-            "---\ndescription: no name\n---\nX\n",
-        ),
-        ("conf/agents/nodesc.md", "---\nname: nodesc\n---\nX\n"),
-        (
-            "project/.claude/agents/sub/c.md",
-            "---\nname: beta\ndescription: Project beta\npermissionMode: acceptEdits\ntools: [Read, Bash]\n---\nProject's\n",
-        ),
-        (
-            "project/.claude/agents/e.md",
-            "---\nname: multi\ndescription: |\n  Line one\n  Line two\ntools: \"*\"\nmodel: sonnet\n---\nBody\n",
-        ),
-    ];
-
-    // The same files gave this order and these winners on 2.1.325.
-    #[test]
-    fn files_and_flags_are_listed_by_name_and_the_nearer_source_wins() {
-        let mut agents = agents(&FILES, Chosen::ALL);
-        assert_eq!(
-            agents.names(),
-            ["alpha", "beta", "claude", "Explore", "multi"]
-        );
+        let chosen = Chosen::parse("project").unwrap();
+        let project = Agents::load(&built_in, &places, chosen);
+        assert_eq!(project.names(), ["beta", "claude", "Explore", "multi"]);
+        let mut agents = Agents::load(&built_in, &places, Chosen::ALL);
         let beta = agents.lookup("beta").unwrap();
-        assert_eq!(
-            (&*beta.description, &*beta.prompt),
-            ("Project beta", "Project's")
-        );
+        assert_eq!(beta.description, "Project beta");
         assert_eq!(beta.tools.as_deref().unwrap(), ["Read", "Bash"]);
-        assert_eq!(beta.permission_mode.as_deref(), Some("acceptEdits"));
-        let multi = agents.lookup("multi").unwrap();
-        assert_eq!(
-            (&*multi.description, &multi.tools),
-            ("Line one\nLine two\n", &None)
-        );
-        agents.add_flag(r#"{"delta":{"description":"Flag delta","prompt":"You are delta","tools":["Read"],"model":"haiku"},"beta":{"description":"Flag beta","prompt":"p"}}"#).unwrap();
-        agents
-            .add_json(&json!({"alpha": {"description": "Init alpha", "prompt": "p"}}))
-            .unwrap();
-        assert_eq!(
-            agents.names(),
-            ["alpha", "beta", "claude", "delta", "Explore", "multi"]
-        );
+        assert_eq!(agents.lookup("multi").unwrap().tools, None);
+        agents.add_flag(r#"{"delta":{"description":"Flag delta","prompt":"You are delta","model":"haiku"},"beta":{"description":"Flag beta","prompt":"p"}}"#).unwrap();
+        let names = ["alpha", "beta", "claude", "delta", "Explore", "multi"];
+        assert_eq!(agents.names(), names);
         let infos = agents.infos();
         assert_eq!(
-            infos[0],
-            json!({"name": "alpha", "description": "Init alpha"})
+            infos[1],
+            json!({"name": "beta", "description": "Flag beta"})
         );
-        assert_eq!(infos[1]["description"], "Flag beta");
-        assert_eq!(
-            infos[3],
-            json!({"name": "delta", "description": "Flag delta", "model": "haiku"})
-        );
-        assert_eq!(agents.lookup("delta").unwrap().source, AgentSource::Flag);
-        assert_eq!(agents.lookup("nobody"), None);
-    }
-
-    #[test]
-    fn only_files_of_the_chosen_sources_are_read() {
-        let agents = agents(&FILES, Chosen::parse("project").unwrap());
-        assert_eq!(agents.names(), ["beta", "claude", "Explore", "multi"]);
-    }
-
-    #[test]
-    fn agents_without_a_description_are_refused_in_the_words_of_the_cli() {
-        let mut agents = Agents::default();
+        assert_eq!(infos[3]["model"], "haiku");
         let refused = agents
-            .add_flag(r#"{"delta":{"prompt":"You are delta"}}"#)
+            .add_flag(r#"{"d":{"prompt":"You are d"}}"#)
             .unwrap_err();
-        let text = "Error: Invalid --agents configuration:\ndelta.description: Invalid input: expected string, received undefined";
-        assert_eq!(refused.to_string(), text);
+        assert!(
+            refused
+                .to_string()
+                .ends_with("\nd.description: Invalid input: expected string, received undefined")
+        );
         assert!(agents.add_flag("{broken").is_err());
-        assert_eq!(agents.names(), [""; 0]);
+        assert_eq!(agents.names(), names);
     }
 }

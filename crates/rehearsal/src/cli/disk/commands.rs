@@ -189,91 +189,57 @@ impl CommandDef {
 mod tests {
     use super::*;
 
-    const FILES: [(&str, &str); 11] = [
-        (
-            "project/.claude/skills/dirname/SKILL.md",
-            "---\nname: other-name\ndescription: Project skill\nargument-hint: '[x]'\n---\nx\n",
-        ),
-        (
-            "project/.claude/skills/hid/SKILL.md",
-            "---\ndescription: hidden\nuser-invocable: false\n---\nx",
-        ),
-        (
-            "project/.claude/skills/nomodel/SKILL.md",
-            "---\ndescription: nm\ndisable-model-invocation: true\n---\nx",
-        ),
-        ("conf/skills/zz/SKILL.md", "No front matter here\n"),
-        (
-            "project/.claude/commands/zeta.md",
-            "---\nname: foo\n---\n# Heading here\n\ntext",
-        ),
-        ("project/.claude/commands/alpha.md", ""),
-        ("conf/commands/omega.md", "x"),
-        (
-            "project/.claude/commands/x/deep.md",
-            "---\ndescription: Deep one\n---\nDo it\n",
-        ),
-        (
-            "project/.claude/commands/plain.md",
-            "First line of text\n\nsecond\n",
-        ),
-        ("conf/commands/plain.md", "User plain\n"),
-        (
-            "project/.claude/commands/hello.md",
-            "---\ndescription: Says hello\nargument-hint: [who]\n---\nSay hello to $ARGUMENTS\n",
-        ),
-    ];
-
-    fn commands() -> Commands {
+    // The same files gave these names, in this order, on 2.1.325.
+    #[test]
+    fn skills_come_first_then_commands_by_name_and_a_call_takes_arguments() {
         let root = tempfile::tempdir().unwrap();
-        for (path, content) in FILES {
+        let files = [
+            (
+                "project/.claude/skills/dirname/SKILL.md",
+                "---\nname: other-name\ndescription: Project skill\nargument-hint: '[x]'\n---\nx\n",
+            ),
+            (
+                "project/.claude/skills/hid/SKILL.md",
+                "---\ndescription: hidden\nuser-invocable: false\n---\nx",
+            ),
+            ("conf/skills/zz/SKILL.md", "No front matter here\n"),
+            ("conf/commands/omega.md", "x"),
+            (
+                "conf/commands/hello.md",
+                "---\ndescription: Says hello\nargument-hint: [who]\n---\nSay hello to $ARGUMENTS\n",
+            ),
+            ("project/.claude/commands/hello.md", "hello of the project"),
+            (
+                "project/.claude/commands/x/deep.md",
+                "# Heading here\n\n$2 before $1\n",
+            ),
+        ];
+        for (path, content) in files {
             let path = root.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, content).unwrap();
         }
         let places = Places::at(root.path().join("conf"), root.path().join("project"));
-        Commands::load(&places, Chosen::ALL)
-    }
-
-    // The same files gave these names, in this order, on 2.1.325.
-    #[test]
-    fn skills_come_first_then_commands_by_name() {
-        let commands = commands();
-        let names = [
-            "zz", "dirname", "nomodel", "alpha", "hello", "omega", "plain", "x:deep", "zeta",
-        ];
-        assert_eq!(commands.names(), names);
-        assert_eq!(commands.skills(), ["dirname", "nomodel"]);
-    }
-
-    #[test]
-    fn lists_tell_the_source_and_what_the_head_says() {
-        let infos = commands().infos();
+        let commands = Commands::load(&places, Chosen::ALL);
+        assert_eq!(
+            commands.names(),
+            ["zz", "dirname", "hello", "omega", "x:deep"]
+        );
+        assert_eq!(commands.skills(), ["dirname"]);
         let expected = [
             json!({"name": "zz", "description": "No front matter here (user)", "argumentHint": ""}),
             json!({"name": "other-name", "description": "Project skill (project)", "argumentHint": "[x]", "aliases": ["dirname"]}),
-            json!({"name": "nomodel", "description": "nm (project)", "argumentHint": ""}),
-            json!({"name": "alpha", "description": "Custom command (project)", "argumentHint": ""}),
-            json!({"name": "hello", "description": "Says hello (project)", "argumentHint": "who"}),
+            json!({"name": "hello", "description": "Says hello (user)", "argumentHint": "who"}),
             json!({"name": "omega", "description": "x (user)", "argumentHint": ""}),
-            json!({"name": "plain", "description": "User plain (user)", "argumentHint": ""}),
-            json!({"name": "x:deep", "description": "Deep one (project)", "argumentHint": ""}),
-            json!({"name": "zeta", "description": "Heading here (project)", "argumentHint": ""}),
+            json!({"name": "x:deep", "description": "Heading here (project)", "argumentHint": ""}),
         ];
-        assert_eq!(infos, expected);
-    }
-
-    #[test]
-    fn a_call_puts_the_arguments_into_the_text() {
-        let commands = commands();
-        let hello = commands.lookup("hello").unwrap();
-        assert_eq!(hello.text("bob"), "Say hello to bob\n");
-        let call = "<command-message>hello</command-message>\n<command-name>/hello</command-name>\n<command-args>bob</command-args>";
-        assert_eq!(hello.call("bob"), call);
-        assert_eq!(
-            commands.lookup("omega").unwrap().text("a b"),
-            "x\n\nARGUMENTS: a b"
-        );
+        assert_eq!(commands.infos(), expected);
         assert_eq!(commands.lookup("other-name").unwrap().name, "dirname");
+        let text = |name: &str, arguments: &str| commands.lookup(name).unwrap().text(arguments);
+        assert_eq!(text("hello", "bob"), "Say hello to bob\n");
+        assert_eq!(text("omega", "a b"), "x\n\nARGUMENTS: a b");
+        assert!(text("x:deep", "a b").ends_with("b before a\n"));
+        let call = "<command-message>hello</command-message>\n<command-name>/hello</command-name>\n<command-args>bob</command-args>";
+        assert_eq!(commands.lookup("hello").unwrap().call("bob"), call);
     }
 }

@@ -1,14 +1,13 @@
 //! Carries out lasting changes of settings: reads the file, changes one place, puts it back.
 //!
-//! Owns the change and nothing of its meaning. Invariants: every other key, and the order of keys, stays as it was; a
-//! file that cannot be understood is not touched.
+//! Owns the change and nothing of its meaning. Invariants: every other key stays as it was; a file that cannot be
+//! understood is not touched.
 
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::files::{self, Mode};
-use super::ordered::Node;
 use super::places::Places;
 use crate::cli::source::{SettingsEdit, Source};
 
@@ -22,13 +21,8 @@ pub(in crate::cli) enum EditError {
     #[error("{} is not a JSON object and is left as it is: mend it, then try again", .0.display())]
     Broken(PathBuf),
     /// The file cannot be read or written.
-    #[error("cannot change {}: {source}; is it writable?", .path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
 }
 
 /// Makes a change, in a new file if there is none.
@@ -36,166 +30,98 @@ pub(in crate::cli) enum EditError {
 /// # Errors
 /// See [`EditError`]; the file is then as it was.
 pub(in crate::cli) fn carry_out(places: &Places, edit: &SettingsEdit) -> Result<(), EditError> {
-    let source = match edit {
-        SettingsEdit::Add { source, .. }
-        | SettingsEdit::Remove { source, .. }
-        | SettingsEdit::Set { source, .. } => *source,
-    };
+    let (SettingsEdit::Add { source, path, .. }
+    | SettingsEdit::Remove { source, path, .. }
+    | SettingsEdit::Set { source, path, .. }) = edit;
     let writable = matches!(source, Source::User | Source::Project | Source::Local);
-    let path = writable.then(|| places.settings(source)).flatten();
-    let path = path.ok_or(EditError::NoFile(source))?;
-    let io = |source| EditError::Io {
-        path: path.clone(),
-        source,
+    let file = writable.then(|| places.settings(*source)).flatten();
+    let file = file.ok_or(EditError::NoFile(*source))?;
+    let old = files::read(&file)?.filter(|old| !old.trim().is_empty());
+    let old: Option<Value> = serde_json::from_str(old.as_deref().unwrap_or("{}")).ok();
+    let Some(old) = old.filter(Value::is_object) else {
+        return Err(EditError::Broken(file));
     };
-    let old = files::read(&path).map_err(io)?.unwrap_or_default();
-    let old = if old.trim().is_empty() { "{}" } else { &*old };
-    let node: Option<Node> = serde_json::from_str(old).ok();
-    let node = node.filter(Node::is_object);
-    let mut node = node.ok_or_else(|| EditError::Broken(path.clone()))?;
-    if !change(&mut node, edit) {
+    let mut list: Vec<Value> = match &old[path[0]][path[1]] {
+        Value::Array(list) => list.clone(),
+        _ => Vec::new(),
+    };
+    let before = list.clone();
+    let value = match edit {
+        SettingsEdit::Add { values, .. } => {
+            let new = values.iter().map(|value| json!(value));
+            list.extend(new.filter(|value| !before.contains(value)));
+            list.into()
+        }
+        SettingsEdit::Remove { values, .. } => {
+            list.retain(|item| !values.iter().any(|value| item == value.as_str()));
+            list.into()
+        }
+        SettingsEdit::Set { value, .. } => value.clone(),
+    };
+    if value == Value::Array(before) {
         return Ok(());
     }
-    let new = node.to_text().map_err(|error| io(error.into()))?;
-    files::replace(&path, new.as_bytes(), Mode::Shared).map_err(io)
-}
-
-/// Whether anything changed.
-fn change(settings: &mut Node, edit: &SettingsEdit) -> bool {
-    let before = settings.clone();
-    match edit {
-        SettingsEdit::Add { path, values, .. } => {
-            let list = at(settings, path).list();
-            for value in values.iter().map(|value| text(value)) {
-                if !list.contains(&value) {
-                    list.push(value);
-                }
-            }
-        }
-        SettingsEdit::Remove { path, values, .. } => {
-            let gone: Vec<Node> = values.iter().map(|value| text(value)).collect();
-            at(settings, path)
-                .list()
-                .retain(|item| !gone.contains(item));
-            // What was not there is not made for the sake of taking something out of it.
-            let emptied = matches!(at(settings, path), Node::Array(items) if items.is_empty());
-            if emptied && !has(&before, path) {
-                *settings = before.clone();
-            }
-        }
-        SettingsEdit::Set { path, value, .. } => *at(settings, path) = value.clone().into(),
+    let mut new = old;
+    if !new[path[0]].is_object() {
+        new[path[0]] = json!({});
     }
-    *settings != before
-}
-
-fn at<'a>(settings: &'a mut Node, [outer, inner]: &[&'static str; 2]) -> &'a mut Node {
-    let list = || Node::Array(Vec::new());
-    settings.entry(outer, Node::empty).entry(inner, list)
-}
-
-fn has(settings: &Node, [outer, inner]: &[&'static str; 2]) -> bool {
-    settings
-        .get(outer)
-        .is_some_and(|node| node.get(inner).is_some())
-}
-
-fn text(value: &str) -> Node {
-    Node::Plain(Value::String(value.to_owned()))
+    new[path[0]][path[1]] = value;
+    Ok(files::replace(
+        &file,
+        format!("{new:#}\n").as_bytes(),
+        Mode::Shared,
+    )?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn places(root: &tempfile::TempDir) -> Places {
-        let project = root.path().join("project");
-        std::fs::create_dir_all(&project).unwrap();
-        Places::at(root.path().join("conf"), project)
-    }
+    const ALLOW: [&str; 2] = ["permissions", "allow"];
 
-    fn add(source: Source, values: &[&str]) -> SettingsEdit {
-        SettingsEdit::Add {
+    #[test]
+    fn a_change_is_made_in_its_place_and_what_changes_nothing_writes_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("project")).unwrap();
+        let places = Places::at(root.path().join("conf"), root.path().join("project"));
+        let file = places.settings(Source::Local).unwrap();
+        let read = || std::fs::read_to_string(&file).unwrap();
+        let source = Source::Local;
+        let values = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();
+        let add = |source, rules: &[&str]| SettingsEdit::Add {
             source,
-            path: ["permissions", "allow"],
-            values: values.iter().map(|value| (*value).to_owned()).collect(),
-        }
-    }
-
-    #[test]
-    fn a_rule_makes_the_file_and_its_folder_as_the_real_cli_writes_them() {
-        let root = tempfile::tempdir().unwrap();
-        let places = places(&root);
-        carry_out(&places, &add(Source::Local, &["Bash(touch x)"])).unwrap();
-        let written = std::fs::read_to_string(places.settings(Source::Local).unwrap()).unwrap();
-        let expected =
-            "{\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(touch x)\"\n    ]\n  }\n}\n";
-        assert_eq!(written, expected);
-    }
-
-    #[test]
-    fn other_keys_and_their_order_stay_and_a_known_rule_is_not_repeated() {
-        let root = tempfile::tempdir().unwrap();
-        let places = places(&root);
-        let path = places.settings(Source::User).unwrap();
-        let old =
-            r#"{"zzz":1,"permissions":{"deny":["WebFetch"],"allow":["Read"]},"aaa":{"z":1,"b":2}}"#;
-        std::fs::create_dir_all(&places.config_dir).unwrap();
-        std::fs::write(&path, old).unwrap();
-        carry_out(&places, &add(Source::User, &["Read"])).unwrap();
-        assert_eq!(
-            std::fs::read_to_string(&path).unwrap(),
-            old,
-            "nothing to do, nothing written"
-        );
-        carry_out(&places, &add(Source::User, &["Read", "Write"])).unwrap();
+            path: ALLOW,
+            values: values(rules),
+        };
         let remove = SettingsEdit::Remove {
-            source: Source::User,
-            path: ["permissions", "deny"],
-            values: vec!["WebFetch".to_owned()],
+            source,
+            path: ALLOW,
+            values: values(&["Read"]),
         };
         carry_out(&places, &remove).unwrap();
+        assert!(!file.exists());
+        carry_out(&places, &add(source, &["Read"])).unwrap();
+        let written = "{\n  \"permissions\": {\n    \"allow\": [\n      \"Read\"\n    ]\n  }\n}\n";
+        assert_eq!(read(), written);
+        let old = r#"{"zzz":1,"permissions":{"allow":["Read"],"deny":[]}}"#;
+        std::fs::write(&file, old).unwrap();
+        carry_out(&places, &add(source, &["Read"])).unwrap();
+        assert_eq!(read(), old);
+        carry_out(&places, &add(source, &["Write", "Read"])).unwrap();
+        carry_out(&places, &remove).unwrap();
         let set = SettingsEdit::Set {
-            source: Source::User,
+            source,
             path: ["permissions", "defaultMode"],
             value: "plan".into(),
         };
         carry_out(&places, &set).unwrap();
-        let new: Node = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-        let expected = r#"{"zzz":1,"permissions":{"deny":[],"allow":["Read","Write"],"defaultMode":"plan"},"aaa":{"z":1,"b":2}}"#;
-        assert_eq!(serde_json::to_string(&new).unwrap(), expected);
-    }
-
-    #[test]
-    fn taking_out_what_is_not_there_writes_nothing() {
-        let root = tempfile::tempdir().unwrap();
-        let places = places(&root);
-        let remove = SettingsEdit::Remove {
-            source: Source::Project,
-            path: ["permissions", "allow"],
-            values: vec!["Read".to_owned()],
-        };
-        carry_out(&places, &remove).unwrap();
-        assert!(!places.settings(Source::Project).unwrap().exists());
-    }
-
-    #[test]
-    fn a_broken_file_and_a_source_without_a_file_are_refused() {
-        let root = tempfile::tempdir().unwrap();
-        let places = places(&root);
-        let path = places.settings(Source::User).unwrap();
-        std::fs::create_dir_all(&places.config_dir).unwrap();
-        std::fs::write(&path, "{oops").unwrap();
-        let refused = carry_out(&places, &add(Source::User, &["Read"])).unwrap_err();
+        let expected = json!({"zzz": 1, "permissions": {"allow": ["Write"], "deny": [], "defaultMode": "plan"}});
+        assert_eq!(serde_json::from_str::<Value>(&read()).unwrap(), expected);
+        std::fs::write(&file, "{oops").unwrap();
+        let refused = carry_out(&places, &add(source, &["Read"])).unwrap_err();
         assert!(matches!(refused, EditError::Broken(_)), "{refused}");
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{oops");
-        for source in [
-            Source::Session,
-            Source::CliArg,
-            Source::Flag,
-            Source::Policy,
-        ] {
-            let refused = carry_out(&places, &add(source, &["Read"])).unwrap_err();
-            assert!(matches!(refused, EditError::NoFile(_)), "{refused}");
-        }
+        assert_eq!(read(), "{oops");
+        let refused = carry_out(&places, &add(Source::Session, &["Read"])).unwrap_err();
+        assert!(matches!(refused, EditError::NoFile(_)), "{refused}");
     }
 }

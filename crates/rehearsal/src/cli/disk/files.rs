@@ -105,50 +105,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_are_added_to_a_file_that_is_made_with_its_folders() {
+    fn records_are_added_and_a_file_is_replaced_whole() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("projects/-p/s.jsonl");
+        assert_eq!(read(&path).unwrap(), None);
         append(&path, b"one\n").unwrap();
         append(&path, b"two\n").unwrap();
         assert_eq!(read(&path).unwrap().as_deref(), Some("one\ntwo\n"));
+        replace(&path, b"three\n", Mode::Shared).unwrap();
+        assert_eq!(read(&path).unwrap().as_deref(), Some("three\n"));
+        let left = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+        assert_eq!(left, 1, "no draft is left");
+        assert!(read(root.path()).is_err());
     }
 
     #[cfg(unix)]
     #[test]
-    fn transcripts_are_their_owners_and_settings_keep_the_mode_they_have() {
+    fn transcripts_are_their_owners_and_a_link_stays_one() {
         use std::os::unix::fs::PermissionsExt as _;
-        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
-        let root = tempfile::tempdir().unwrap();
-        let (private, shared) = (root.path().join("s.jsonl"), root.path().join("x.json"));
-        append(&private, b"x").unwrap();
-        assert_eq!(mode(&private), 0o600);
-        replace(&shared, b"1", Mode::Shared).unwrap();
-        std::fs::set_permissions(&shared, std::fs::Permissions::from_mode(0o640)).unwrap();
-        replace(&shared, b"2", Mode::Shared).unwrap();
-        assert_eq!(
-            (mode(&shared), std::fs::read(&shared).unwrap()),
-            (0o640, b"2".to_vec())
-        );
-        let names = std::fs::read_dir(root.path()).unwrap().count();
-        assert_eq!(names, 2, "no draft is left");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_stays_a_link_when_what_it_names_is_replaced() {
         let root = tempfile::tempdir().unwrap();
         let (real, link) = (root.path().join("real.json"), root.path().join("link.json"));
-        std::fs::write(&real, "1").unwrap();
+        append(&real, b"1").unwrap();
         std::os::unix::fs::symlink(&real, &link).unwrap();
         replace(&link, b"2", Mode::Shared).unwrap();
         assert!(link.is_symlink());
         assert_eq!(std::fs::read(&real).unwrap(), b"2");
-    }
-
-    #[test]
-    fn what_is_not_there_is_none_and_a_folder_is_an_error() {
-        let root = tempfile::tempdir().unwrap();
-        assert_eq!(read(&root.path().join("x")).unwrap(), None);
-        assert!(read(root.path()).is_err());
+        let mode = real.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
     }
 }

@@ -113,7 +113,11 @@ fn key_and_value(line: &str) -> Option<(&str, &str)> {
 
 fn read(value: &str, own: &[&str]) -> Value {
     match value.chars().next() {
-        Some(style @ ('|' | '>')) => Value::Text(block(style, value.ends_with('-'), own)),
+        Some('|' | '>') => {
+            let lines = own.iter().map(|line| line.trim());
+            let text = lines.collect::<Vec<_>>().join("\n");
+            Value::Text(format!("{}\n", text.trim_end()))
+        }
         Some('[') if value.ends_with(']') => {
             let items = value[1..value.len() - 1]
                 .split(',')
@@ -129,38 +133,8 @@ fn read(value: &str, own: &[&str]) -> Value {
                 Value::List(items)
             }
         }
-        Some(_) => {
-            let mut text = unquoted(value);
-            for line in own
-                .iter()
-                .map(|line| line.trim())
-                .filter(|line| !line.is_empty())
-            {
-                text.push(' ');
-                text.push_str(line);
-            }
-            Value::Text(text)
-        }
+        Some(_) => Value::Text(unquoted(value)),
     }
-}
-
-/// A text of several lines: kept as they are after `|`, joined by blanks after `>`.
-fn block(style: char, stripped: bool, own: &[&str]) -> String {
-    let indent = own.iter().filter(|line| !line.trim().is_empty());
-    let indent = indent
-        .map(|line| line.len() - line.trim_start().len())
-        .min()
-        .unwrap_or(0);
-    let lines: Vec<&str> = own
-        .iter()
-        .map(|line| line.get(indent..).unwrap_or("").trim_end())
-        .collect();
-    let joined = lines.join(if style == '|' { "\n" } else { " " });
-    let mut text = joined.trim_end().to_owned();
-    if !stripped && !text.is_empty() {
-        text.push('\n');
-    }
-    text
 }
 
 fn unquoted(text: &str) -> String {
@@ -178,47 +152,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_without_a_head_is_all_body() {
-        for file in ["Just text\n", "---\nname: x\nnever closed\n", "--- x\n", ""] {
+    fn the_head_holds_texts_and_lists_in_their_forms() {
+        for file in ["Just text\n", "---\nname: x\nnever closed\n", ""] {
             let parts = parse(file);
             assert_eq!((parts.head.len(), parts.body), (0, file));
         }
-    }
-
-    #[test]
-    fn texts_are_plain_or_quoted_and_may_hold_colons() {
         let parts = parse(
-            "---\nname: a\ndescription: 'Quoted: it''s'\nx: \"say \\\"hi\\\"\"\ny: one: two\\nthree\n---\n\nBody\n\nMore\n",
+            "---\na: 'Quoted: it''s'\nb: \"say \\\"hi\\\"\"\nc: one: two\\nthree\nd: Read, Grep\ne: [Read, \"Bash\"]\n\
+             f:\n  - Read\n- Bash\ng: |\n  Line one\n  Line two\nh:\n---\r\n\nBody\n\nMore\n",
         );
-        assert_eq!(parts.text("description").as_deref(), Some("Quoted: it's"));
-        assert_eq!(parts.text("x").as_deref(), Some("say \"hi\""));
-        assert_eq!(parts.text("y").as_deref(), Some("one: two\nthree"));
-        assert_eq!(parts.text("absent"), None);
-        assert_eq!(parts.body, "Body\n\nMore\n");
-    }
-
-    #[test]
-    fn lists_have_two_forms_and_a_text_with_commas_is_a_third() {
-        let parts =
-            parse("---\na: Read, Grep\nb: [Read, \"Bash\"]\nc:\n  - Read\n- Bash\nd:\n---\n");
-        for key in ["b", "c"] {
-            assert_eq!(parts.list(key).unwrap(), ["Read", "Bash"], "{key}");
+        let texts = [
+            ("a", "Quoted: it's"),
+            ("b", "say \"hi\""),
+            ("c", "one: two\nthree"),
+            ("e", "Read,Bash"),
+            ("g", "Line one\nLine two\n"),
+        ];
+        for (key, text) in texts {
+            assert_eq!(parts.text(key).as_deref(), Some(text), "{key}");
         }
-        assert_eq!(parts.list("a").unwrap(), ["Read", "Grep"]);
-        assert_eq!(parts.list("d").unwrap(), [""; 0]);
-        assert_eq!(parts.text("b").as_deref(), Some("Read,Bash"));
-    }
-
-    #[test]
-    fn block_texts_keep_or_join_their_lines() {
-        let parts = parse(
-            "---\na: |\n  Line one\n  Line two\nb: >-\n  Line one\n  Line two\nc: x\n---\r\nBody",
-        );
-        assert_eq!(parts.text("a").as_deref(), Some("Line one\nLine two\n"));
-        assert_eq!(parts.text("b").as_deref(), Some("Line one Line two"));
-        assert_eq!(
-            (parts.text("c").as_deref(), parts.body),
-            (Some("x"), "Body")
-        );
+        assert_eq!((parts.text("h"), parts.text("absent")), (None, None));
+        assert_eq!(parts.list("d").unwrap(), ["Read", "Grep"]);
+        assert_eq!(parts.list("e"), parts.list("f"));
+        assert_eq!(parts.body, "Body\n\nMore\n");
     }
 }

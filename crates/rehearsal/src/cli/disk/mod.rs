@@ -9,7 +9,6 @@ mod commands;
 mod edit;
 mod files;
 mod front;
-pub(in crate::cli) mod ordered;
 mod past;
 mod places;
 mod plan;
@@ -21,7 +20,7 @@ mod trust;
 #[cfg(test)]
 mod read_back;
 #[cfg(test)]
-mod stage;
+mod tests;
 
 pub(in crate::cli) use agents::{Agents, AgentsError};
 pub(in crate::cli) use commands::Commands;
@@ -30,10 +29,7 @@ pub(in crate::cli) use files::{Mode, append, replace};
 pub(in crate::cli) use past::{Past, ResumeError, free, latest, resolve};
 pub(in crate::cli) use places::{NoHome, Places};
 pub(in crate::cli) use plan::slug as plan_slug;
-pub(in crate::cli) use scribe::{
-    AgentNote, Aside, Cost, Denial, Head, Moment, Origin, Prompt, Reported, Said, Scribe, Who,
-    Written,
-};
+pub(in crate::cli) use scribe::{AgentNote, Aside, Head, Moment, Scribe, Written};
 pub(in crate::cli) use settings::{Chosen, Settings, SettingsError};
 pub(in crate::cli) use stamp::stamp;
 pub(in crate::cli) use trust::{distrust, is_trusted};

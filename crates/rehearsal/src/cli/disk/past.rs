@@ -6,38 +6,28 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use serde_json::Value;
 
-use super::ordered::Node;
 use super::places::Places;
-use super::scribe::{NO_ANSWER, noted_as};
-use super::stamp::stamp;
+use super::scribe::NO_ANSWER;
 
 /// A session that can be gone on with.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::cli) struct Past {
     pub(in crate::cli) session_id: String,
     pub(in crate::cli) path: PathBuf,
-    /// Where it was begun.
-    pub(in crate::cli) cwd: Option<String>,
     /// What was said, oldest first.
     pub(in crate::cli) messages: Vec<PastMessage>,
     /// What a person called it.
     pub(in crate::cli) title: Option<String>,
     /// The record that the next one hangs on.
     pub(in crate::cli) last_uuid: Option<String>,
-    /// The name of its plan.
-    pub(in crate::cli) slug: Option<String>,
-    /// The tools it used.
-    pub(in crate::cli) tools: Vec<String>,
-    /// How many turns it had.
-    pub(in crate::cli) turns: u64,
     pub(in crate::cli) last_prompt: Option<String>,
     /// The last `cost-state`: what it cost so far.
     pub(in crate::cli) cost: Option<Value>,
-    records: Vec<Node>,
+    records: Vec<Value>,
 }
 
 /// A message of an older session.
@@ -46,9 +36,9 @@ pub(in crate::cli) struct PastMessage {
     /// `user` or `assistant`.
     pub(in crate::cli) role: String,
     pub(in crate::cli) content: Value,
-    pub(in crate::cli) uuid: String,
+    uuid: String,
     /// Whether it is for the model and not for people.
-    pub(in crate::cli) meta: bool,
+    meta: bool,
 }
 
 /// Why a session cannot be gone on with. Says what the CLI says.
@@ -63,13 +53,8 @@ pub(in crate::cli) enum ResumeError {
     )]
     NoTitle(String),
     /// A title of several sessions.
-    #[error("Error: --resume {title:?} matches {} sessions. Pass one of these session IDs to disambiguate:{}", .found.len(), listed(.found))]
-    Several {
-        /// The title.
-        title: String,
-        /// Their ids and when they were last written, newest first.
-        found: Vec<(String, String)>,
-    },
+    #[error("Error: --resume {0:?} matches {n} sessions. Pass one of these session IDs to disambiguate:\n  {ids}", n = .1.len(), ids = .1.join("\n  "))]
+    Several(String, Vec<String>),
     /// `--resume-session-at` names nothing of the conversation.
     #[error("No message found with message.uuid of: {0}")]
     NoMessage(String),
@@ -83,37 +68,26 @@ pub(in crate::cli) enum ResumeError {
     Taken(String),
 }
 
-fn listed(found: &[(String, String)]) -> String {
-    let line = |(id, modified): &(String, String)| format!("\n  {id}  (modified {modified})");
-    found.iter().map(line).collect()
-}
-
 /// The session of this id, in this project or in any other.
-pub(in crate::cli) fn find(places: &Places, session_id: &str) -> Option<Past> {
+pub(super) fn find(places: &Places, session_id: &str) -> Option<Past> {
     if !is_uuid(session_id) {
         return None;
     }
-    let own = places.transcript(session_id);
-    let folders = std::fs::read_dir(places.projects())
-        .into_iter()
-        .flatten()
-        .flatten();
+    let folders = std::fs::read_dir(places.projects());
+    let folders = folders.into_iter().flatten().flatten();
     let others = folders.map(|folder| folder.path().join(format!("{session_id}.jsonl")));
-    let mut others: Vec<(SystemTime, PathBuf)> = others
-        .filter(|path| *path != own)
-        .filter_map(|path| Some((modified(&path)?, path)))
-        .collect();
-    others.sort();
-    let newest_first = others.into_iter().rev().map(|(_, path)| path);
+    let own = places.transcript(session_id);
+    let mut others: Vec<PathBuf> = others.filter(|path| *path != own).collect();
+    others.sort_by_key(|path| std::cmp::Reverse(modified(path)));
     std::iter::once(own)
-        .chain(newest_first)
+        .chain(others)
         .find_map(|path| Past::read(&path))
 }
 
 /// The session of this project that was written last, for `--continue`.
 pub(in crate::cli) fn latest(places: &Places) -> Option<Past> {
-    let sessions = sessions(places).into_iter();
-    sessions.rev().find_map(|(_, path)| Past::read(&path))
+    let sessions = sessions(places);
+    sessions.iter().find_map(|path| Past::read(path))
 }
 
 /// The session that `--resume` means: by its id, or by its title in this project, whatever the case of its letters.
@@ -124,24 +98,20 @@ pub(in crate::cli) fn resolve(places: &Places, wanted: &str) -> Result<Past, Res
     if is_uuid(wanted) {
         return find(places, wanted).ok_or_else(|| ResumeError::Unknown(wanted.to_owned()));
     }
-    let sessions = sessions(places).into_iter().rev();
-    let mut found: Vec<(SystemTime, Past)> = sessions
-        .filter_map(|(modified, path)| Some((modified, Past::read(&path)?)))
-        .filter(|(_, past)| past.is_titled(wanted))
-        .collect();
+    let lower = |text: &str| text.trim().to_lowercase();
+    let sessions = sessions(places);
+    let pasts = sessions.iter().filter_map(|path| Past::read(path));
+    let titled = |past: &Past| {
+        let title = past.title.as_deref();
+        title.is_some_and(|title| lower(title) == lower(wanted))
+    };
+    let mut found: Vec<Past> = pasts.filter(titled).collect();
     match found.len() {
         0 => Err(ResumeError::NoTitle(wanted.to_owned())),
-        1 => Ok(found.remove(0).1),
+        1 => Ok(found.remove(0)),
         _ => {
-            let since =
-                |time: &SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-            let found = found
-                .iter()
-                .map(|(time, past)| (past.session_id.clone(), stamp(since(time))));
-            Err(ResumeError::Several {
-                title: wanted.to_owned(),
-                found: found.collect(),
-            })
+            let ids = found.into_iter().map(|past| past.session_id).collect();
+            Err(ResumeError::Several(wanted.to_owned(), ids))
         }
     }
 }
@@ -151,16 +121,10 @@ pub(in crate::cli) fn resolve(places: &Places, wanted: &str) -> Result<Past, Res
 /// # Errors
 /// When a session of this project has it already, even an empty one.
 pub(in crate::cli) fn free(places: &Places, session_id: &str) -> Result<(), ResumeError> {
-    if is_uuid(session_id) && places.transcript(session_id).exists() {
-        return Err(ResumeError::Taken(session_id.to_owned()));
+    match is_uuid(session_id) && places.transcript(session_id).exists() {
+        true => Err(ResumeError::Taken(session_id.to_owned())),
+        false => Ok(()),
     }
-    Ok(())
-}
-
-/// Whether a line has its place in the conversation. Notes may have an id, too: the SDKs' own do.
-fn is_record(line: &Node) -> bool {
-    let kind = line.text("type").unwrap_or_default();
-    line.text("uuid").is_some() && matches!(kind, "user" | "assistant" | "system" | "attachment")
 }
 
 /// Whether a text has the form of a UUID, in letters of either case.
@@ -172,19 +136,13 @@ fn is_uuid(text: &str) -> bool {
     text.len() == 36 && text.bytes().enumerate().all(digit)
 }
 
-/// The transcripts of this project, the one written last at the end.
-fn sessions(places: &Places) -> Vec<(SystemTime, PathBuf)> {
-    let entries = std::fs::read_dir(places.project())
-        .into_iter()
-        .flatten()
-        .flatten();
-    let transcripts = entries
-        .map(|entry| entry.path())
-        .filter(|path| session_of(path).is_some());
-    let mut sessions: Vec<_> = transcripts
-        .filter_map(|path| Some((modified(&path)?, path)))
-        .collect();
-    sessions.sort();
+/// The transcripts of this project, the one written last first.
+fn sessions(places: &Places) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(places.project());
+    let paths = entries.into_iter().flatten().flatten();
+    let paths = paths.map(|entry| entry.path());
+    let mut sessions: Vec<PathBuf> = paths.filter(|path| session_of(path).is_some()).collect();
+    sessions.sort_by_key(|path| std::cmp::Reverse(modified(path)));
     sessions
 }
 
@@ -194,92 +152,51 @@ fn session_of(path: &Path) -> Option<&str> {
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {
-    let meta = std::fs::metadata(path)
-        .ok()
-        .filter(std::fs::Metadata::is_file)?;
-    meta.modified().ok()
+    std::fs::metadata(path).ok()?.modified().ok()
+}
+
+fn text<'a>(line: &'a Value, key: &str) -> Option<&'a str> {
+    line[key].as_str()
 }
 
 impl Past {
     /// Reads a transcript. None when it cannot be read or nothing was said in it.
     fn read(path: &Path) -> Option<Self> {
         let session_id = session_of(path)?.to_owned();
-        let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned();
-        let lines = text
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Node>(line).ok());
-        let (records, notes): (Vec<Node>, Vec<Node>) =
-            lines.filter(Node::is_object).partition(is_record);
-        let cwd = records
-            .iter()
-            .find_map(|record| record.text("cwd"))
-            .map(str::to_owned);
+        let bytes = std::fs::read(path).ok()?;
+        let lines = bytes.split(|byte| *byte == b'\n');
+        let lines = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+        // Notes may have an id, too: the SDKs' own do.
+        let (records, notes): (Vec<Value>, Vec<Value>) = lines.partition(|line| {
+            let kind = text(line, "type").unwrap_or_default();
+            let kinds = ["user", "assistant", "system", "attachment"];
+            line["uuid"].is_string() && kinds.contains(&kind)
+        });
+        let note = |kind: &str, key: &str| {
+            let of_kind = notes.iter().rfind(|note| note["type"] == kind)?;
+            text(of_kind, key)
+                .filter(|text| !text.is_empty())
+                .map(str::to_owned)
+        };
         let mut past = Self {
             session_id,
             path: path.to_owned(),
-            cwd,
             messages: Vec::new(),
-            title: None,
+            title: note("custom-title", "customTitle"),
             last_uuid: None,
-            slug: None,
-            tools: Vec::new(),
-            turns: 0,
-            last_prompt: None,
-            cost: None,
+            last_prompt: note("last-prompt", "lastPrompt"),
+            cost: (notes.iter().rfind(|note| note["type"] == "cost-state")).cloned(),
             records: conversation(records),
         };
-        notes.iter().for_each(|note| past.take_note(note));
         past.look_again();
         (!past.messages.is_empty()).then_some(past)
     }
 
-    fn take_note(&mut self, note: &Node) {
-        let text = |key: &str| {
-            note.text(key)
-                .filter(|text| !text.is_empty())
-                .map(str::to_owned)
-        };
-        match note.text("type").unwrap_or_default() {
-            "custom-title" => self.title = text("customTitle"),
-            "last-prompt" => self.last_prompt = text("lastPrompt"),
-            "cost-state" => self.cost = Some(note.to_value()),
-            "tools-used" => {
-                let tools = note.get("tools").map(Node::to_value).unwrap_or_default();
-                let tools = tools
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .filter_map(Value::as_str);
-                self.tools = tools.map(str::to_owned).collect();
-            }
-            _ => {}
-        }
-    }
-
     /// What is known from the records of the conversation.
     fn look_again(&mut self) {
-        let last = |key: &str| {
-            self.records
-                .iter()
-                .rev()
-                .find_map(|record| record.text(key))
-                .map(str::to_owned)
-        };
-        (self.last_uuid, self.slug) = (last("uuid"), last("slug"));
-        let turn = |record: &Node| {
-            record
-                .get("turnPosition")?
-                .get("turnIndex")?
-                .to_value()
-                .as_u64()
-        };
-        self.turns = self.records.iter().filter_map(turn).max().unwrap_or(0);
+        let last = self.records.last().and_then(|record| text(record, "uuid"));
+        self.last_uuid = last.map(str::to_owned);
         self.messages = self.records.iter().filter_map(message).collect();
-        for name in self.messages.iter().flat_map(calls) {
-            if !self.tools.contains(&name) {
-                self.tools.push(name);
-            }
-        }
     }
 
     /// Forgets what came after a message: `--resume-session-at`.
@@ -291,40 +208,23 @@ impl Past {
         uuid: &str,
         drops: Option<&str>,
     ) -> Result<Self, ResumeError> {
-        let found = self
-            .records
-            .iter()
-            .position(|record| record.text("uuid") == Some(uuid));
+        let found = self.records.iter().position(|line| line["uuid"] == uuid);
         let index = found.ok_or_else(|| ResumeError::NoMessage(uuid.to_owned()))?;
-        let is_prompt = |message: &&PastMessage| {
-            message.role == "user" && !message.meta && prompt(message).is_some()
-        };
-        let kept: Vec<&str> = self.records[..=index]
-            .iter()
-            .filter_map(|record| record.text("uuid"))
-            .collect();
-        let dropped = (self.messages.iter().filter(is_prompt))
-            .find(|message| !kept.contains(&message.uuid.as_str()));
+        let dropped = self.records.split_off(index + 1);
+        let mut messages = dropped.iter().filter_map(message);
+        let dropped = messages.find(|message| prompt(message).is_some());
         if let Some(drops) =
             drops.filter(|drops| dropped.is_none_or(|message| message.uuid != *drops))
         {
             return Err(ResumeError::OtherTurn(drops.to_owned()));
         }
-        self.records.truncate(index + 1);
         self.look_again();
         Ok(self)
     }
 
     /// The records of the conversation, oldest first.
-    pub(super) fn records(&self) -> &[Node] {
+    pub(super) fn records(&self) -> &[Value] {
         &self.records
-    }
-
-    fn is_titled(&self, wanted: &str) -> bool {
-        let lower = |text: &str| text.trim().to_lowercase();
-        self.title
-            .as_deref()
-            .is_some_and(|title| lower(title) == lower(wanted))
     }
 
     /// Calls of tools that have no result, and the records they are in.
@@ -347,8 +247,7 @@ impl Past {
     pub(in crate::cli) fn prompts(&self) -> Vec<String> {
         let mut prompts: Vec<(String, bool)> = Vec::new();
         for message in &self.messages {
-            let asked = (message.role == "user" && !message.meta).then(|| prompt(message));
-            match asked.flatten() {
+            match prompt(message) {
                 Some(prompt) => prompts.push((prompt, false)),
                 None => {
                     if let Some((_, is_over)) = prompts.last_mut() {
@@ -363,28 +262,24 @@ impl Past {
 
     /// Whether the last word is the user's.
     pub(super) fn awaits_model(&self) -> bool {
-        self.messages
-            .last()
-            .is_some_and(|message| message.role == "user")
+        let last = self.messages.last();
+        last.is_some_and(|message| message.role == "user")
     }
 }
 
 /// What a person wrote in a message: nothing in one that brings results, or that says that a turn was interrupted.
 fn prompt(message: &PastMessage) -> Option<String> {
-    if is_interrupted(&message.content) {
+    if message.role != "user" || message.meta || is_interrupted(&message.content) {
         return None;
     }
-    match &message.content {
-        Value::String(text) => Some(text.clone()),
-        content => {
-            let blocks = content.as_array()?;
-            if blocks.iter().any(|block| block["type"] == "tool_result") {
-                return None;
-            }
-            let texts = blocks.iter().filter_map(|block| block["text"].as_str());
-            Some(texts.collect::<Vec<_>>().join("\n"))
-        }
+    let Some(blocks) = message.content.as_array() else {
+        return message.content.as_str().map(str::to_owned);
+    };
+    if blocks.iter().any(|block| block["type"] == "tool_result") {
+        return None;
     }
+    let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+    Some(texts.collect::<Vec<_>>().join("\n"))
 }
 
 /// Whether nothing has to follow a message in its turn: words without a call, or that the turn was interrupted.
@@ -392,9 +287,9 @@ fn ends_a_turn(message: &PastMessage) -> bool {
     if message.role == "user" {
         return is_interrupted(&message.content);
     }
-    let mut blocks = message.content.as_array().into_iter().flatten();
+    let blocks = || message.content.as_array().into_iter().flatten();
     let is_said = |block: &Value| block["type"] == "text" && block["text"] != NO_ANSWER;
-    blocks.any(is_said) && calls(message).is_empty()
+    blocks().any(is_said) && !blocks().any(|block| block["type"] == "tool_use")
 }
 
 fn is_interrupted(content: &Value) -> bool {
@@ -402,85 +297,58 @@ fn is_interrupted(content: &Value) -> bool {
     text.is_some_and(|text| text.starts_with("[Request interrupted"))
 }
 
-/// The tools that a message calls, as notes name them.
-fn calls(message: &PastMessage) -> Vec<String> {
-    let blocks = message.content.as_array().into_iter().flatten();
-    let calls = blocks.filter(|block| block["type"] == "tool_use");
-    calls
-        .filter_map(|block| block["name"].as_str())
-        .map(noted_as)
-        .map(str::to_owned)
-        .collect()
-}
-
-fn message(record: &Node) -> Option<PastMessage> {
-    let role = record
-        .text("type")
-        .filter(|kind| matches!(*kind, "user" | "assistant"))?;
+fn message(record: &Value) -> Option<PastMessage> {
+    let role = text(record, "type").filter(|kind| matches!(*kind, "user" | "assistant"))?;
     Some(PastMessage {
         role: role.to_owned(),
-        content: record.get("message")?.get("content")?.to_value(),
-        uuid: record.text("uuid")?.to_owned(),
-        meta: is_true(record, "isMeta"),
+        content: record["message"].get("content")?.clone(),
+        uuid: text(record, "uuid")?.to_owned(),
+        meta: record["isMeta"] == true,
     })
 }
 
-fn is_true(record: &Node, key: &str) -> bool {
-    record.get(key) == Some(&Node::Plain(Value::Bool(true)))
-}
-
-/// The blocks of a record's message.
-fn blocks(record: &Node) -> impl Iterator<Item = &Node> {
-    let content = record
-        .get("message")
-        .and_then(|message| message.get("content"));
-    let blocks = match content {
-        Some(Node::Array(blocks)) => &blocks[..],
-        _ => &[],
-    };
-    blocks.iter()
-}
-
 /// The conversation as it stands: what the last record hangs on, and the other blocks of the same answers.
-fn conversation(records: Vec<Node>) -> Vec<Node> {
-    let records: Vec<Node> = records
-        .into_iter()
-        .filter(|record| !is_true(record, "isSidechain"))
-        .collect();
+fn conversation(mut records: Vec<Value>) -> Vec<Value> {
+    records.retain(|record| record["isSidechain"] != true);
     let places: HashMap<&str, usize> = (records.iter().enumerate())
-        .filter_map(|(index, record)| Some((record.text("uuid")?, index)))
+        .filter_map(|(index, record)| Some((text(record, "uuid")?, index)))
         .collect();
     let mut taken = HashSet::new();
     let mut next = records.len().checked_sub(1);
     while let Some(index) = next.filter(|index| taken.insert(*index)) {
-        let parent = records[index].text("parentUuid");
+        let parent = text(&records[index], "parentUuid");
         next = parent.and_then(|parent| places.get(parent)).copied();
     }
-    let answer = |record: &Node| {
-        let spoken = record.text("type") == Some("assistant");
-        let id = record.get("message").filter(|_| spoken)?.text("id")?;
-        Some(id.to_owned())
+    let answer = |record: &Value| match record["type"] == "assistant" {
+        true => text(&record["message"], "id").map(str::to_owned),
+        false => None,
     };
-    let answers: HashSet<String> = taken
-        .iter()
+    let answers: HashSet<String> = (taken.iter())
         .filter_map(|index| answer(&records[*index]))
         .collect();
-    let mut calls: HashSet<&str> = HashSet::new();
+    let ids = |record: &Value, key: &str| -> Vec<String> {
+        let blocks = record["message"]["content"]
+            .as_array()
+            .into_iter()
+            .flatten();
+        let ids = blocks.filter_map(|block| text(block, key));
+        ids.map(str::to_owned).collect()
+    };
+    let mut calls: HashSet<String> = HashSet::new();
     for (index, record) in records.iter().enumerate() {
         if answer(record).is_some_and(|id| answers.contains(&id)) {
             taken.insert(index);
-            calls.extend(blocks(record).filter_map(|block| block.text("id")));
+            calls.extend(ids(record, "id"));
         }
     }
     for (index, record) in records.iter().enumerate() {
-        let mut results = blocks(record).filter_map(|block| block.text("tool_use_id"));
-        if results.any(|call| calls.contains(call)) {
+        if ids(record, "tool_use_id")
+            .iter()
+            .any(|call| calls.contains(call))
+        {
             taken.insert(index);
         }
     }
     let keep = |(index, record)| taken.contains(&index).then_some(record);
     records.into_iter().enumerate().filter_map(keep).collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,7 +3,7 @@
 use countersign_client::history::{BranchOptions, ListOptions, SessionUuid, Transcripts};
 
 use super::past::find;
-use super::stage::{Block, FORK, MODEL, SESSION, Stage};
+use super::tests::{FORK, SESSION, Stage, call, said};
 use super::*;
 
 const HELPER: &str = "a3571acfcbda5fccf";
@@ -11,36 +11,21 @@ const HELPER: &str = "a3571acfcbda5fccf";
 fn hold(stage: &mut Stage) {
     stage.turn("How many files are there?");
     stage.answer(
-        Who::Main,
-        &[
-            Block::Text("I will send someone."),
-            Block::Call("Task", "toolu_1"),
-        ],
+        None,
+        &[said("I will send someone."), call("Task", "toolu_1")],
     );
     let note = AgentNote {
         kind: "general-purpose".to_owned(),
-        built_in: true,
         description: "Count files".to_owned(),
         tool_use_id: "toolu_1".to_owned(),
-        depth: 1,
-        background: false,
-        model: MODEL.to_owned(),
     };
-    stage.scribe.agent_started(HELPER, note);
-    let who = Who::Agent(HELPER);
-    stage.aside(who, "Please count the files here", Aside::Plain);
-    stage.answer(who, &[Block::Text("There is one file.")]);
-    stage.scribe.agent_finished(HELPER);
-    stage.result(Who::Main, "Task", "toolu_1", None);
-    stage.answer(
-        Who::Main,
-        &[
-            Block::Call("Bash", "toolu_2"),
-            Block::Call("Bash", "toolu_3"),
-        ],
-    );
-    stage.result(Who::Main, "Bash", "toolu_2", None);
-    stage.result(Who::Main, "Bash", "toolu_3", None);
+    stage.scribe.agent_started(HELPER, &note);
+    stage.aside(Some(HELPER), "Please count the files here", Aside::Plain);
+    stage.answer(Some(HELPER), &[said("There is one file.")]);
+    stage.result("toolu_1");
+    stage.answer(None, &[call("Bash", "toolu_2"), call("Bash", "toolu_3")]);
+    stage.result("toolu_2");
+    stage.result("toolu_3");
     stage.say("They found one heron.");
     stage.scribe.renamed("Counting birds");
     stage.end();
@@ -50,8 +35,7 @@ fn hold(stage: &mut Stage) {
 fn our_client_lists_and_reads_a_session_its_sub_agents_and_its_fork() {
     let mut stage = Stage::new();
     hold(&mut stage);
-    let past = stage.past();
-    stage.fork(&past);
+    stage.fork(&stage.past());
     stage.turn("Which?");
     stage.say("A grey one.");
     stage.end();
@@ -212,10 +196,7 @@ mod on_the_real_cli {
         // Its own files, now, are gone on with by the scribe.
         let past = find(&stage.places, FORK).unwrap();
         assert_eq!(past.messages.len(), 13);
-        assert_eq!(
-            (past.turns, past.title.as_deref()),
-            (3, Some("Counting birds"))
-        );
+        assert_eq!(past.title.as_deref(), Some("Counting birds"));
         assert!(
             past.cost.as_ref().unwrap()["totalCostUSD"]
                 .as_f64()

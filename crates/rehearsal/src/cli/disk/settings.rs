@@ -78,20 +78,13 @@ impl Chosen {
     }
 }
 
-/// What is wrong with a settings file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) struct Fault {
-    file: PathBuf,
-    path: &'static str,
-    message: String,
-}
-
 /// The settings of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::cli) struct Settings {
     /// One object a source that has any, in the order in which later ones win.
     pub(in crate::cli) sources: Vec<(Source, Value)>,
-    faults: Vec<Fault>,
+    /// What is wrong with files, as `get_settings` tells it.
+    faults: Vec<Value>,
 }
 
 /// The sources that have a file, in the order in which later ones win; the flag stands before the policy.
@@ -164,8 +157,7 @@ impl Settings {
         let mut report =
             json!({"effective": self.effective(), "sources": sources, "applied": applied});
         if !self.faults.is_empty() {
-            let fault = |fault: &Fault| json!({"file": text(&fault.file), "path": fault.path, "message": fault.message});
-            report["errors"] = self.faults.iter().map(fault).collect();
+            report["errors"] = json!(self.faults);
         }
         report
     }
@@ -183,14 +175,9 @@ impl Settings {
     fn add_text(&mut self, source: Source, file: &Path, content: &str) {
         match checked(content) {
             Ok(settings) => self.sources.push((source, settings)),
-            Err(faults) => {
-                let fault = |(path, message)| Fault {
-                    file: file.to_owned(),
-                    path,
-                    message,
-                };
-                self.faults.extend(faults.into_iter().map(fault));
-            }
+            Err((path, message)) => self
+                .faults
+                .push(json!({"file": text(file), "path": path, "message": message})),
         }
     }
 }
@@ -212,47 +199,37 @@ fn flag_text(flag: &str, cwd: &Path) -> Result<(PathBuf, String), SettingsError>
     }
 }
 
-/// Lists that rules are read from; anything else there makes the real CLI drop the file.
-const LISTS: [(&str, &str); 4] = [
-    ("allow", "permissions.allow"),
-    ("deny", "permissions.deny"),
-    ("ask", "permissions.ask"),
-    ("additionalDirectories", "permissions.additionalDirectories"),
-];
-
-fn checked(content: &str) -> Result<Value, Vec<(&'static str, String)>> {
+/// The settings, or the first thing that makes the real CLI drop the file.
+fn checked(content: &str) -> Result<Value, (&'static str, String)> {
     // An empty file is what an editor leaves behind, not a mistake.
-    let content = if content.trim().is_empty() {
-        "{}"
-    } else {
-        content
+    let content = match content.trim() {
+        "" => "{}",
+        content => content,
     };
     let Ok(settings) = serde_json::from_str::<Value>(content) else {
-        return Err(vec![("", "Invalid or malformed JSON".to_owned())]);
+        return Err(("", "Invalid or malformed JSON".to_owned()));
     };
-    let expected = |path, wanted, value: &Value| {
-        let message = format!("Expected {wanted}, but received {}", kind(value));
-        (path, message)
-    };
-    if !settings.is_object() {
-        return Err(vec![expected("", "object", &settings)]);
-    }
-    let mut faults = Vec::new();
-    for (key, path) in LISTS {
-        match settings["permissions"].get(key) {
-            Some(value) if !value.is_array() => faults.push(expected(path, "array", value)),
-            _ => {}
+    let rules = &settings["permissions"];
+    let places = [
+        ("", "object", Some(&settings)),
+        ("permissions.allow", "array", rules.get("allow")),
+        ("permissions.deny", "array", rules.get("deny")),
+        ("permissions.ask", "array", rules.get("ask")),
+        (
+            "permissions.additionalDirectories",
+            "array",
+            rules.get("additionalDirectories"),
+        ),
+        ("model", "string", settings.get("model")),
+    ];
+    for (path, wanted, value) in places {
+        if let Some(value) = value.filter(|value| kind(value) != wanted) {
+            let received = kind(value);
+            let message = format!("Expected {wanted}, but received {received}");
+            return Err((path, message));
         }
     }
-    match settings.get("model") {
-        Some(value) if !value.is_string() => faults.push(expected("model", "string", value)),
-        _ => {}
-    }
-    if faults.is_empty() {
-        Ok(settings)
-    } else {
-        Err(faults)
-    }
+    Ok(settings)
 }
 
 fn merge(into: &mut Value, from: Value) {
@@ -295,12 +272,7 @@ fn without_nulls(value: Value) -> Value {
 mod tests {
     use super::*;
 
-    struct Home {
-        _root: tempfile::TempDir,
-        places: Places,
-    }
-
-    fn home(files: &[(&str, &str)]) -> Home {
+    fn home(files: &[(&str, &str)]) -> (tempfile::TempDir, Places) {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("project")).unwrap();
         for (path, content) in files {
@@ -309,132 +281,83 @@ mod tests {
             std::fs::write(path, content).unwrap();
         }
         let places = Places::at(root.path().join("conf"), root.path().join("project"));
-        Home {
-            places,
-            _root: root,
-        }
+        (root, places)
     }
 
-    const FILLED: [(&str, &str); 3] = [
-        (
-            "conf/settings.json",
-            r#"{"model":"opus","permissions":{"allow":["Bash(ls:*)","Read"],"deny":["WebFetch"],"defaultMode":"acceptEdits"},"env":{"A":"1"},"zzz":1}"#,
-        ),
-        (
-            "project/.claude/settings.json",
-            r#"{"permissions":{"allow":["Bash(make:*)","Read"],"ask":["Bash(git push:*)"]},"env":{"B":"2"},"hooks":{}}"#,
-        ),
-        (
-            "project/.claude/settings.local.json",
-            r#"{"permissions":{"allow":["Bash(npm:*)"],"additionalDirectories":["/tmp"]},"env":{"A":"3"},"outputStyle":"default"}"#,
-        ),
-    ];
+    const USER: &str = r#"{"model":"opus","permissions":{"allow":["Bash(ls:*)","Read"],"deny":["WebFetch"]},"env":{"A":"1"},"zzz":1}"#;
+    const PROJECT: &str = r#"{"permissions":{"allow":["Bash(make:*)","Read"]},"env":{"B":"2"}}"#;
 
-    // The same files gave this on 2.1.325.
+    fn names(settings: &Settings) -> Vec<&str> {
+        let sources = settings.sources.iter();
+        sources.map(|(source, _)| source.name()).collect()
+    }
+
     #[test]
-    fn sources_are_merged_as_the_real_cli_was_seen_to_do() {
-        let home = home(&FILLED);
-        let flag = r#"{"cleanupPeriodDays":7,"env":{"A":"4"}}"#;
-        let mut settings = Settings::load(&home.places, Chosen::ALL, Some(flag), None).unwrap();
-        let permissions = json!({
-            "allow": ["Bash(ls:*)", "Read", "Bash(make:*)", "Bash(npm:*)"], "deny": ["WebFetch"],
-            "defaultMode": "acceptEdits", "ask": ["Bash(git push:*)"], "additionalDirectories": ["/tmp"],
-        });
+    fn the_chosen_sources_are_merged_and_the_later_ones_win() {
+        let (_root, places) = home(&[
+            ("conf/settings.json", USER),
+            ("project/.claude/settings.json", PROJECT),
+            ("project/f.json", r#"{"env":{"A":"4"}}"#),
+        ]);
+        let load = |chosen: &str, flag| {
+            let chosen = Chosen::parse(chosen).unwrap();
+            Settings::load(&places, chosen, flag, Some(r#"{"p":1}"#)).unwrap()
+        };
+        let mut settings = load("user,project,local", Some("f.json"));
         let effective = json!({
-            "env": {"A": "4", "B": "2"}, "permissions": permissions, "model": "opus", "zzz": 1, "hooks": {},
-            "outputStyle": "default", "cleanupPeriodDays": 7,
+            "env": {"A": "4", "B": "2"}, "model": "opus", "zzz": 1, "p": 1,
+            "permissions": {"allow": ["Bash(ls:*)", "Read", "Bash(make:*)"], "deny": ["WebFetch"]},
         });
         assert_eq!(settings.effective(), effective);
         settings.apply_flag(json!({"model": "haiku", "env": {"C": "5"}, "zzz": null}));
         let report = settings.report(json!({"model": "x"}));
+        let effective = &report["effective"];
+        assert_eq!(effective["env"], json!({"A": "4", "B": "2", "C": "5"}));
         assert_eq!(
-            report["effective"]["env"],
-            json!({"A": "4", "B": "2", "C": "5"})
-        );
-        assert_eq!(
-            (&report["effective"]["model"], &report["effective"]["zzz"]),
+            (&effective["model"], &effective["zzz"]),
             (&json!("haiku"), &json!(1))
         );
-        let sources = [
+        assert_eq!(report.get("errors"), None);
+        let all = [
             "userSettings",
             "projectSettings",
-            "localSettings",
             "flagSettings",
+            "policySettings",
         ];
-        let named: Vec<&str> = report["sources"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|s| s["source"].as_str().unwrap())
-            .collect();
-        assert_eq!(named, sources);
-        assert_eq!(report.get("errors"), None);
+        assert_eq!(names(&settings), all);
+        assert_eq!(names(&load("", None)), ["policySettings"]);
+        assert_eq!(names(&load("user", None))[0], "userSettings");
     }
 
     #[test]
-    fn only_the_chosen_files_are_read() {
-        let home = home(&FILLED);
-        let read = |flag| {
-            let settings =
-                Settings::load(&home.places, Chosen::parse(flag).unwrap(), None, None).unwrap();
-            let names = settings.sources.iter().map(|(source, _)| source.name());
-            names.collect::<Vec<_>>()
-        };
-        assert_eq!(read(""), [""; 0]);
-        assert_eq!(read("local,user"), ["userSettings", "localSettings"]);
-        let refused = Chosen::parse("user,banana").unwrap_err();
-        let text = "Error processing --setting-sources: Invalid setting source: banana. Valid options are: user, project, local";
-        assert_eq!(refused.to_string(), text);
-    }
-
-    #[test]
-    fn a_flag_is_an_object_or_a_file_from_the_working_directory() {
-        let home = home(&[("project/f.json", r#"{"model":"opus"}"#)]);
-        let load = |flag| Settings::load(&home.places, Chosen::ALL, Some(flag), None);
-        assert_eq!(
-            load("f.json").unwrap().of(Source::Flag),
-            Some(&json!({"model": "opus"}))
-        );
-        assert_eq!(load(r#"{"a":}"#).unwrap_err(), SettingsError::NoJson);
-        let faulty = load(r#"{"model":5}"#).unwrap();
-        assert_eq!(faulty.of(Source::Flag), None);
-        assert_eq!(faulty.report(json!({}))["errors"][0]["path"], "model");
-        assert_eq!(
-            load("{broken").unwrap_err(),
-            SettingsError::NoFile(home.places.cwd.join("{broken"))
-        );
-        let managed = Settings::load(&home.places, Chosen::ALL, None, Some(r#"{"a":1}"#)).unwrap();
-        assert_eq!(managed.of(Source::Policy), Some(&json!({"a": 1})));
-    }
-
-    #[test]
-    fn a_broken_file_counts_as_absent_and_is_named() {
-        let home = home(&[
+    fn what_is_wrong_with_flags_and_files_is_told() {
+        assert!(Chosen::parse("user,banana").is_err());
+        let (_root, places) = home(&[
             ("conf/settings.json", "{broken"),
             ("project/.claude/settings.json", "[1]"),
-            (
-                "project/.claude/settings.local.json",
-                r#"{"permissions":{"allow":"x"},"model":5}"#,
-            ),
+            ("project/.claude/settings.local.json", r#"{"model":5}"#),
         ]);
-        let settings = Settings::load(&home.places, Chosen::ALL, None, None).unwrap();
-        assert_eq!(settings.sources, []);
+        let load = |flag| Settings::load(&places, Chosen::ALL, flag, None);
+        assert_eq!(load(Some(r#"{"a":}"#)), Err(SettingsError::NoJson));
+        assert!(matches!(
+            load(Some("none.json")),
+            Err(SettingsError::NoFile(_))
+        ));
+        let settings = load(None).unwrap();
+        assert_eq!(names(&settings), [""; 0]);
         let report = settings.report(json!({}));
-        let errors: Vec<String> = (report["errors"].as_array().unwrap().iter())
-            .map(|error| {
-                format!(
-                    "{}: {}",
-                    error["path"].as_str().unwrap(),
-                    error["message"].as_str().unwrap()
-                )
-            })
+        let errors = report["errors"].as_array().unwrap();
+        let messages: Vec<&str> = (errors.iter())
+            .map(|error| error["message"].as_str().unwrap())
             .collect();
         let expected = [
-            ": Invalid or malformed JSON",
-            ": Expected object, but received array",
-            "permissions.allow: Expected array, but received string",
-            "model: Expected string, but received number",
+            "Invalid or malformed JSON",
+            "Expected object, but received array",
+            "Expected string, but received number",
         ];
-        assert_eq!(errors, expected);
+        assert_eq!(
+            (messages, &errors[2]["path"]),
+            (expected.to_vec(), &json!("model"))
+        );
     }
 }

@@ -142,7 +142,6 @@ impl Engine {
     /// The shell does it, and says when it is done.
     fn hand_over(&mut self, index: usize) {
         let mut call = self.calls.remove(index);
-        self.note_change(&call);
         call.stage = Stage::Acting;
         let deed = Deed::tool(&call.name, call.input.clone());
         let serial = call.serial;

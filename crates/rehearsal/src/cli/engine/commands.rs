@@ -215,7 +215,7 @@ impl Engine {
         line["local_command_source"] =
             format!("<local-command-stdout>{text}</local-command-stdout>").into();
         super::lines::merge(&mut line, &more);
-        self.note_command(name, args, &text);
+        self.note_command(&text);
         self.say_value(&line);
         self.talk(MAIN).said = text;
         self.end_command(name);

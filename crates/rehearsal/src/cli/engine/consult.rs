@@ -74,7 +74,7 @@ impl Engine {
             cache_write: usage.cache_write,
             cost: None,
         };
-        self.talk(fiber.talk).stop_as = spoken.stop;
+        self.talk(fiber.talk).stop_as = spoken.stop.map(|stop| stop.reason);
         self.talk(fiber.talk).pace = Duration::ZERO;
         self.talk(fiber.talk).chunk = None;
         let mut steps = Vec::new();
@@ -97,12 +97,16 @@ impl Engine {
                     status,
                     kind,
                     text,
-                    retry_after,
+                    headers,
                 } => {
+                    let retry = headers.iter().find(|(name, _)| name == "retry-after");
+                    let retry = retry.and_then(|(_, value)| value.parse().ok());
+                    let retry_after = retry.map(Duration::from_secs);
                     fiber.enter(steps.into(), Some(1));
                     return self.fail_or_retry(fiber, status, &kind, &text, retry_after);
                 }
-                Part::Cut => {
+                Part::Event { .. } => {}
+                Part::Cut { .. } => {
                     fiber.enter(steps.into(), Some(1));
                     return self.fail_or_retry(fiber, 0, "connection", "Connection error.", None);
                 }

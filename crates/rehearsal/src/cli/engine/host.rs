@@ -67,7 +67,6 @@ impl Engine {
         if self.turn.is_none() {
             self.say_state("running");
         }
-        self.note_queued(&message);
         self.lifecycle(uuid.as_deref(), "queued");
         self.queue.push_back(message);
     }

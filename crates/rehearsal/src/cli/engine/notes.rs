@@ -13,10 +13,7 @@ use super::report::Report;
 use super::talk::{MAIN, Message};
 use super::turn::UserMessage;
 use crate::cli::args::Flags;
-use crate::cli::disk::{
-    AgentNote, Aside, Cost, Denial, Head, Moment, Origin, Prompt, Reported, Said, Scribe, Who,
-    Written,
-};
+use crate::cli::disk::{AgentNote, Aside, Head, Moment, Scribe, Written};
 use crate::cli::version::Version;
 
 /// A block that is written down when its message is complete.
@@ -25,7 +22,6 @@ pub(super) struct Noted {
     message: Value,
     uuid: String,
     at: Duration,
-    aborted: bool,
 }
 
 /// The scribe of this run; none without a ground.
@@ -96,7 +92,6 @@ impl Engine {
             message: line["message"].clone(),
             uuid: line["uuid"].as_str().unwrap_or_default().to_owned(),
             at: self.at(),
-            aborted: line["aborted"] == true,
         };
         if let Some(message) = &mut self.talk(talk).message {
             message.noted.push(noted);
@@ -112,7 +107,6 @@ impl Engine {
         reason: Option<&str>,
     ) {
         let agent = self.agent(talk).map(|agent| agent.task_id.clone());
-        let request = self.ids.request();
         let Some(scribe) = &mut self.scribe else {
             return;
         };
@@ -121,22 +115,14 @@ impl Engine {
             block.message["stop_reason"] = reason.into();
             spent.fill_usage(&mut block.message["usage"]);
         }
-        let said: Vec<Said<'_>> = noted
-            .iter()
-            .enumerate()
-            .map(|(index, block)| Said {
-                moment: Moment {
-                    uuid: &block.uuid,
-                    at: block.at,
-                },
-                message: &block.message,
-                index,
-                request: &request,
-                effort: Some("medium"),
-                aborted: block.aborted,
-            })
-            .collect();
-        scribe.said(who(agent.as_deref()), &said);
+        let said = noted.iter().map(|block| {
+            let moment = Moment {
+                uuid: &block.uuid,
+                at: block.at,
+            };
+            (moment, &block.message)
+        });
+        scribe.said(agent.as_deref(), said);
     }
 
     /// A user line that the CLI itself said, other than a report.
@@ -152,7 +138,7 @@ impl Engine {
         if let Some(scribe) = &mut self.scribe {
             let uuid = line["uuid"].as_str().unwrap_or_default();
             scribe.aside(
-                who(agent.as_deref()),
+                agent.as_deref(),
                 Moment { uuid, at },
                 &line["message"],
                 aside,
@@ -166,52 +152,35 @@ impl Engine {
             self.agent(call.talk).map(|agent| agent.task_id.clone()),
             self.at(),
         );
-        let denial = match report.not_run {
-            Some("user-rejected") => Some(Denial::Interrupted),
-            Some("permission-rule") if call.decision["source"] == "user_reject" => {
-                Some(Denial::Host)
-            }
-            Some("permission-rule") => Some(Denial::Rule),
-            _ => None,
-        };
         if let Some(scribe) = &mut self.scribe {
             let uuid = line["uuid"].as_str().unwrap_or_default();
-            let reported = Reported {
-                tool: &call.name,
-                tool_use_id: &call.tool_use_id,
-                message: &line["message"],
-                structured: Some(&report.structured).filter(|value| !value.is_null()),
-                denial,
-                decision: Some(&call.decision).filter(|value| !value.is_null()),
-            };
-            scribe.reported(who(agent.as_deref()), Moment { uuid, at }, &reported);
+            scribe.reported(
+                agent.as_deref(),
+                Moment { uuid, at },
+                &call.tool_use_id,
+                &line["message"],
+                &report.structured,
+            );
         }
     }
 
     /// A message of the user begins or joins the turn.
     pub(super) fn note_user(&mut self, message: &UserMessage) {
         let at = self.at();
-        let named = message.uuid().is_some();
         let uuid = message.id.clone();
         self.order(Deed(Kind::Checkpoint {
             message: uuid.clone(),
         }));
-        if let (Some(scribe), true) = (&mut self.scribe, self.flags_of_env.checkpoints) {
-            scribe.remembered(&uuid, at, &json!({}));
-        }
-        let mode = self.permissions.mode().to_owned();
         let prompt_id = self.turn.as_ref().map(|turn| turn.prompt_id.clone());
         let prompt_id = prompt_id.unwrap_or_default();
         let content = json!({
             "role": "user", "content": message.line["message"]["content"],
         });
-        let Some((name, call)) = self.called(&message.prompt()) else {
-            let origin = Origin::Host { named };
-            return self.note_prompt(&uuid, at, &prompt_id, &content, &mode, origin);
+        let Some((_, call)) = self.called(&message.prompt()) else {
+            return self.note_prompt(&uuid, &prompt_id, &content, true);
         };
         let content = json!({"role": "user", "content": call});
-        let origin = Origin::Command { name: &name };
-        self.note_prompt(&uuid, at, &prompt_id, &content, &mode, origin);
+        self.note_prompt(&uuid, &prompt_id, &content, false);
         let (companion, text) = (self.ids.uuid(), self.text_of_command(&message.prompt()));
         if let (Some(scribe), Some(text)) = (&mut self.scribe, text) {
             let told = json!({"role": "user", "content": [{"type": "text", "text": text}]});
@@ -219,52 +188,23 @@ impl Engine {
                 uuid: &companion,
                 at,
             };
-            scribe.aside(Who::Main, moment, &told, Aside::Companion);
+            scribe.aside(None, moment, &told, Aside::Meta);
         }
     }
 
     /// The CLI begins a turn because a task has ended.
-    pub(super) fn note_task(&mut self, run: &str, text: &str) {
-        let (at, uuid) = (self.at(), self.ids.uuid());
-        let mode = self.permissions.mode().to_owned();
+    pub(super) fn note_task(&mut self, text: &str) {
+        let uuid = self.ids.uuid();
         let prompt_id = self.turn.as_ref().map(|turn| turn.prompt_id.clone());
-        let prompt_id = prompt_id.unwrap_or_default();
         let content = json!({"role": "user", "content": text});
-        self.note_prompt(&uuid, at, &prompt_id, &content, &mode, Origin::Task { run });
+        self.note_prompt(&uuid, &prompt_id.unwrap_or_default(), &content, false);
     }
 
-    fn note_prompt(
-        &mut self,
-        uuid: &str,
-        at: Duration,
-        id: &str,
-        message: &Value,
-        mode: &str,
-        origin: Origin<'_>,
-    ) {
-        let ids = &mut self.ids;
+    fn note_prompt(&mut self, uuid: &str, id: &str, message: &Value, typed: bool) {
+        let (at, ids) = (self.at(), &mut self.ids);
         if let Some(scribe) = &mut self.scribe {
-            let prompt = Prompt {
-                id,
-                message,
-                mode,
-                origin,
-            };
-            scribe.prompt(Moment { uuid, at }, &prompt, &mut || ids.uuid());
-        }
-    }
-
-    pub(super) fn note_queued(&mut self, message: &UserMessage) {
-        let at = self.at();
-        if let Some(scribe) = &mut self.scribe {
-            scribe.enqueued(at, message.line["message"]["content"].as_str());
-        }
-    }
-
-    pub(super) fn note_dequeued(&mut self) {
-        let at = self.at();
-        if let Some(scribe) = &mut self.scribe {
-            scribe.dequeued(at);
+            let moment = Moment { uuid, at };
+            scribe.prompt(moment, id, message, typed, &mut || ids.uuid());
         }
     }
 
@@ -272,29 +212,13 @@ impl Engine {
         let Some(agent) = self.agent(talk).cloned() else {
             return;
         };
-        let built_in = self.cast.line("init")["agents"]
-            .as_array()
-            .is_some_and(|known| known.iter().any(|name| *name == agent.kind.as_str()));
-        let model = self.model.clone();
         if let Some(scribe) = &mut self.scribe {
-            scribe.agent_started(
-                &agent.task_id,
-                AgentNote {
-                    kind: agent.kind,
-                    built_in,
-                    description: agent.description,
-                    tool_use_id: agent.tool_use_id,
-                    depth: 1,
-                    background: agent.background,
-                    model,
-                },
-            );
-        }
-    }
-
-    pub(super) fn note_agent_end(&mut self, id: &str) {
-        if let Some(scribe) = &mut self.scribe {
-            scribe.agent_finished(id);
+            let note = AgentNote {
+                kind: agent.kind,
+                description: agent.description,
+                tool_use_id: agent.tool_use_id,
+            };
+            scribe.agent_started(&agent.task_id, &note);
         }
     }
 
@@ -308,55 +232,20 @@ impl Engine {
         let at = self.at();
         if let Some(scribe) = &mut self.scribe {
             let uuid = line["uuid"].as_str().unwrap_or_default();
-            let fields = [
-                ("requestId", &line["request_id"]),
-                ("error", &line["error"]),
-                ("isApiErrorMessage", &json!(true)),
-                ("apiErrorStatus", &line["api_error_status"]),
-                ("apiErrorType", &line["api_error_type"]),
-                ("perTurnEffort", &json!("medium")),
-                ("failedResponseHadNoToolCall", &json!(true)),
-            ];
-            scribe.failed(Moment { uuid, at }, &line["message"], &fields);
-        }
-    }
-
-    /// A file is about to be changed, and what it was can be had back.
-    pub(super) fn note_change(&mut self, call: &Call) {
-        let changes = ["Write", "Edit", "NotebookEdit"].contains(&call.name.as_str());
-        let message = self.turn.as_ref().and_then(|turn| turn.asked.clone());
-        let (at, Some(message), true) = (self.at(), message, changes) else {
-            return;
-        };
-        let path = call.input["file_path"]
-            .as_str()
-            .or(call.input["notebook_path"].as_str());
-        let path = path.unwrap_or_default();
-        let below = path
-            .strip_prefix(&self.cwd)
-            .map(|rest| rest.trim_start_matches('/'));
-        let path = below.unwrap_or(path).to_owned();
-        if let (Some(scribe), true) = (&mut self.scribe, self.flags_of_env.checkpoints)
-            && let Some(uuid) = scribe.caller(&call.tool_use_id)
-        {
-            let backup = json!({"backupFileName": null, "version": 1});
-            let caller = Moment { uuid: &uuid, at };
-            scribe.remembered_file(caller, &message, &path, &backup);
+            scribe.failed(Moment { uuid, at }, &line["message"], &line["error"]);
         }
     }
 
     /// A message joins the turn that is running.
     pub(super) fn note_absorbed(&mut self, message: &UserMessage) {
-        let (at, delivery) = (self.at(), self.ids.uuid());
-        let uuid = self.ids.uuid();
+        let (at, uuid) = (self.at(), self.ids.uuid());
         if let Some(scribe) = &mut self.scribe {
             let text = message.prompt();
-            scribe.absorbed(at, &text, message.uuid().as_deref(), &delivery);
             let attachment = json!({
                 "type": "queued_command", "prompt": text, "commandMode": "prompt",
             });
             let moment = Moment { uuid: &uuid, at };
-            scribe.attached(Who::Main, moment, &attachment, Some(&text));
+            scribe.attached(None, moment, &attachment);
         }
     }
 
@@ -369,25 +258,15 @@ impl Engine {
                 "type": "hook_additional_context", "content": [text], "hookEvent": event,
             });
             let moment = Moment { uuid: &uuid, at };
-            scribe.attached(who(agent.as_deref()), moment, &attachment, Some(text));
-        }
-    }
-
-    /// Callbacks at the end of a turn have spoken.
-    pub(super) fn note_stop_hooks(&mut self, hooks: usize, error: Option<&str>) {
-        let (at, uuid, id) = (self.at(), self.ids.uuid(), self.ids.uuid());
-        if let Some(scribe) = &mut self.scribe {
-            let errors: Vec<&str> = error.into_iter().collect();
-            scribe.stop_hooks(Moment { uuid: &uuid, at }, hooks, &errors, &id);
+            scribe.attached(agent.as_deref(), moment, &attachment);
         }
     }
 
     /// The CLI carried out a command itself.
-    pub(super) fn note_command(&mut self, command: &str, arguments: &str, output: &str) {
-        let (at, uuid, prompt) = (self.at(), self.ids.uuid(), self.ids.uuid());
+    pub(super) fn note_command(&mut self, output: &str) {
+        let (at, uuid) = (self.at(), self.ids.uuid());
         if let Some(scribe) = &mut self.scribe {
-            scribe.carries_out(&prompt);
-            scribe.local_command(Moment { uuid: &uuid, at }, command, arguments, output);
+            scribe.local_command(Moment { uuid: &uuid, at }, output);
         }
     }
 
@@ -408,12 +287,7 @@ impl Engine {
                 &metadata,
             );
             let message = json!({"role": "user", "content": summary});
-            scribe.aside(
-                Who::Main,
-                Moment { uuid: &uuid, at },
-                &message,
-                Aside::Summary,
-            );
+            scribe.aside(None, Moment { uuid: &uuid, at }, &message, Aside::Summary);
         }
     }
 
@@ -425,12 +299,6 @@ impl Engine {
         }
     }
 
-    pub(super) fn note_plan(&mut self, slug: &str) {
-        if let Some(scribe) = &mut self.scribe {
-            scribe.set_slug(slug);
-        }
-    }
-
     /// The process ends in order.
     pub(super) fn note_end(&mut self) {
         let mut model_usage = self
@@ -439,15 +307,9 @@ impl Engine {
             .remove("modelUsage")
             .unwrap_or_default();
         self.total.fill(&mut model_usage);
-        let cost = Cost {
-            total_usd: self.total.cost(),
-            wall_ms: u64::try_from(self.now.as_millis()).unwrap_or_default(),
-            started_ms: u64::try_from(self.wall.as_millis()).unwrap_or_default(),
-            model_usage,
-            ..Cost::default()
-        };
+        let total = self.total.cost();
         if let Some(scribe) = &mut self.scribe {
-            scribe.ended(&cost);
+            scribe.ended(total, &model_usage);
         }
     }
 
@@ -482,12 +344,5 @@ impl Engine {
             let heard = json!({"role": message.role, "content": content});
             self.talk(MAIN).heard.push(heard);
         }
-    }
-}
-
-fn who(agent: Option<&str>) -> Who<'_> {
-    match agent {
-        Some(id) => Who::Agent(id),
-        None => Who::Main,
     }
 }

@@ -276,7 +276,6 @@ impl Engine {
             return;
         };
         self.agent_stats.completed += 1;
-        self.note_agent_end(&agent.task_id);
         let usage = self.agent_usage(key, 0);
         let said = self.talk(key).said.clone();
         let fields = json!({"summary": said, "usage": usage});

@@ -161,7 +161,6 @@ impl Engine {
         turn.asked = Some(message.id.clone());
         turn.origin = message.origin();
         self.turn = Some(turn);
-        self.note_dequeued();
         self.lifecycle(message.uuid().as_deref(), "started");
         let fields = json!({"prompt": prompt});
         let serials = self.ask_hooks(MAIN, "UserPromptSubmit", &fields);
@@ -171,13 +170,13 @@ impl Engine {
     }
 
     fn begin_by_itself(&mut self, beginning: Beginning) {
-        let (block, prompt, origin, run) = match beginning {
-            Beginning::Block(block) => (Some(block), String::new(), None, String::new()),
+        let (block, prompt, origin) = match beginning {
+            Beginning::Block(block) => (Some(block), String::new(), None),
             Beginning::Task { run_id, text } => {
                 let origin = json!({
                     "kind": "task-notification", "producer": "session-task", "runId": run_id,
                 });
-                (None, text, Some(origin), run_id)
+                (None, text, Some(origin))
             }
         };
         self.say_state("running");
@@ -188,7 +187,7 @@ impl Engine {
         if !prompt.is_empty() {
             self.talk(MAIN)
                 .hear(json!([{"type": "text", "text": prompt}]));
-            self.note_task(&run, &prompt);
+            self.note_task(&prompt);
         }
         if self.does(Habit::Init) {
             self.say_init();
@@ -245,11 +244,6 @@ impl Engine {
                     return false;
                 };
                 self.say_hook_messages(&heard);
-                if !serials.is_empty() {
-                    let sent_back = heard.decision == Decision::Deny;
-                    let error = heard.reason.as_deref().filter(|_| sent_back);
-                    self.note_stop_hooks(serials.len(), error);
-                }
                 match heard.reason {
                     Some(reason) if heard.decision == Decision::Deny => self.send_back(&reason),
                     _ => self.finish_turn(),

@@ -149,8 +149,6 @@ pub(super) struct FlagsOfEnv {
     /// The host is an SDK, which keeps these lines to itself.
     pub(super) state_for_sdk: bool,
     pub(super) max_retries: u32,
-    /// Files can be taken back to where they were.
-    pub(super) checkpoints: bool,
 }
 
 impl FlagsOfEnv {
@@ -167,7 +165,6 @@ impl FlagsOfEnv {
         Self {
             emits_state: asked || by_sdk,
             state_for_sdk: by_sdk && !asked,
-            checkpoints: set("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"),
             max_retries: retries.and_then(|value| value.parse().ok()).unwrap_or(10),
         }
     }
