@@ -5,23 +5,21 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::HeaderMap;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::ask::Ask;
-use super::decide::{self, Decision};
 use super::link::Link;
 use super::record::{Arrival, Kind, Outcome};
-use super::render::{self, Emit, Rendered, Rendition};
-use super::route::{Route, route};
-use super::script::Audience;
+use super::render::{Rendered, Rendition, error_body, refusal, render};
+use super::reply::{choose, is_side};
 use super::server::Shared;
 use super::stream::{self, Ending};
-use super::{api_error, choose, respond};
 
 /// Headers worth keeping. Not among them: the key.
 const KEPT_HEADERS: [&str; 5] = [
@@ -42,49 +40,61 @@ pub(super) async fn handle(
     let permit = shared.permits.acquire().await;
     let (head, body) = request.into_parts();
     let body = axum::body::to_bytes(body, shared.max_body_bytes).await;
-    let route = route(&head.method, head.uri.path());
-    let Ok(body) = body else {
-        return refuse_oversized(&shared, arrival(&shared, &head, Bytes::new()), &route);
-    };
-    let arrival = arrival(&shared, &head, body);
-    let (kind, status, body) = match route {
-        Route::Messages => {
+    let too_large = body.is_err();
+    let arrival = arrival(&shared, &head, body.unwrap_or_default());
+    let path = head.uri.path().trim_end_matches('/');
+    let (kind, status, body) = match (head.method.as_str(), path) {
+        ("POST", "/v1/messages") if too_large => {
+            let limit = shared.max_body_bytes;
+            let why = format!("the body could not be read, or is larger than {limit} bytes");
+            (
+                Kind::Main,
+                413,
+                error_body(super::api_error_kind(413), &why, 0),
+            )
+        }
+        ("POST", "/v1/messages") => {
             let (number, answer) = decide(&shared, arrival);
             drop(permit);
             return send(&shared, link, number, answer).await;
         }
-        Route::CountTokens => {
+        ("POST", "/v1/messages/count_tokens") => {
             let tokens = (arrival.body.len() / 4).max(1);
             (Kind::CountTokens, 200, json!({"input_tokens": tokens}))
         }
-        Route::Models => (Kind::Models, 200, models()),
-        Route::Model(id) => (Kind::Models, 200, model(&id)),
-        Route::Elsewhere => {
-            let message = "the scripted model serves the Messages API only";
-            (
-                Kind::Elsewhere,
-                404,
-                api_error::body(api_error::kind(404), message, "req_elsewhere"),
-            )
+        ("GET", "/v1/models") => {
+            let models = json!({"data": [model("rehearsal")], "has_more": false});
+            (Kind::Models, 200, models)
+        }
+        ("GET", path) if path.starts_with("/v1/models/") => {
+            (Kind::Models, 200, model(&path["/v1/models/".len()..]))
+        }
+        _ => {
+            let why = "the scripted model serves the Messages API only";
+            let body = error_body(super::api_error_kind(404), why, 0);
+            (Kind::Elsewhere, 404, body)
         }
     };
     shared.update(|run| {
         let number = run.log.arrived(arrival, kind);
         run.log.answered(number, status, None);
+        if status == 413 {
+            run.log
+                .unexpected(number, "the body is too large".to_owned());
+        }
         run.log.ended(number, Outcome::Answered);
     });
-    respond::json(status, &[], &body)
+    whole(status, &[], &body)
 }
 
 fn arrival(shared: &Shared, head: &Parts, body: Bytes) -> Arrival {
-    let path = head
-        .uri
-        .path_and_query()
-        .map_or(head.uri.path(), |path| path.as_str());
+    let path = head.uri.path_and_query();
     Arrival {
         at: shared.started.elapsed(),
         method: head.method.to_string(),
-        path: path.to_owned(),
+        path: path
+            .map_or(head.uri.path(), |path| path.as_str())
+            .to_owned(),
         headers: kept_headers(&head.headers),
         body,
     }
@@ -98,55 +108,39 @@ fn kept_headers(headers: &HeaderMap) -> Vec<(String, String)> {
     KEPT_HEADERS.iter().filter_map(kept).collect()
 }
 
-fn models() -> Value {
-    const ID: &str = "rehearsal";
-    json!({"data": [model(ID)], "has_more": false, "first_id": ID, "last_id": ID})
-}
-
 fn model(id: &str) -> Value {
     json!({"type": "model", "id": id, "display_name": id, "created_at": "2025-01-01T00:00:00Z"})
 }
 
-fn refuse_oversized(shared: &Shared, arrival: Arrival, route: &Route) -> Response {
-    let kind = if *route == Route::Messages {
-        Kind::Main
-    } else {
-        Kind::Elsewhere
-    };
-    let limit = shared.max_body_bytes;
-    let why = format!("the body could not be read, or is larger than {limit} bytes");
-    let body = api_error::body(api_error::kind(413), &why, "req_too_large");
-    shared.update(|run| {
-        let number = run.log.arrived(arrival, kind);
-        run.log.answered(number, 413, None);
-        run.log.unexpected(number, why);
-        run.log.ended(number, Outcome::Answered);
-    });
-    respond::json(413, &[], &body)
-}
-
 /// Decides and records under one lock, so that replies keep their order; the body is parsed before it.
 fn decide(shared: &Shared, arrival: Arrival) -> (u64, Rendered) {
+    let script = &shared.script;
     let read = Ask::read(&arrival.body);
     shared.update(|run| {
-        let side =
-            matches!(&read, Ok(ask) if choose::audience(&shared.script, ask) == Audience::Side);
-        let number = run
-            .log
-            .arrived(arrival, if side { Kind::Side } else { Kind::Main });
-        let decision = match read {
+        let kind = match &read {
+            Ok(ask) if is_side(script, ask) => Kind::Side,
+            _ => Kind::Main,
+        };
+        let number = run.log.arrived(arrival, kind);
+        let chosen = match read {
             Ok(ask) => {
                 let ask = ask.asked_as(number);
-                decide::decide(&shared.script, &mut run.used, &mut run.vars, &ask)
+                choose(script, &mut run.used, &mut run.vars, &ask)
+                    .map(|(line, spoken)| (line, render(&spoken, &ask)))
             }
-            Err(error) => Decision::refused(format!("the request is not JSON: {error}"), number),
+            Err(error) => Err(format!("the request is not JSON: {error}")),
         };
-        run.log
-            .answered(number, decision.status(), decision.reply_line);
-        if let Some(why) = decision.unexpected {
+        let (line, answer) = chosen.unwrap_or_else(|why| {
+            let answer = refusal(&why, number);
             run.log.unexpected(number, why);
-        }
-        (number, decision.answer)
+            (None, answer)
+        });
+        let status = match answer.body {
+            Rendition::Whole { status, .. } => status,
+            Rendition::Stream(_) => 200,
+        };
+        run.log.answered(number, status, line);
+        (number, answer)
     })
 }
 
@@ -155,34 +149,48 @@ async fn send(shared: &Arc<Shared>, link: Link, number: u64, answer: Rendered) -
     let mut stopping = shared.stopping.clone();
     if !answer.delay.is_zero() && stream::pause(answer.delay, &mut stopping).await.is_err() {
         ending.is(Outcome::ServerStopped);
-        let id = render::request_id(number);
-        let body = api_error::body(api_error::kind(503), "the scripted model was stopped", &id);
-        return respond::json(503, &[], &body);
+        let why = "the scripted model was stopped";
+        return whole(503, &[], &error_body(super::api_error_kind(503), why, 0));
     }
     match answer.body {
-        Rendition::Error {
+        Rendition::Whole {
             status,
             headers,
             body,
         } => {
             ending.is(Outcome::Answered);
-            respond::json(status, &headers, &body)
+            whole(status, &headers, &body)
         }
         Rendition::Stream(emits) => {
-            respond::event_stream(stream::body(emits, link, stopping, ending))
-        }
-        Rendition::Whole { message, cut: None } => {
-            ending.is(Outcome::Answered);
-            respond::json(200, &[], &message)
-        }
-        Rendition::Whole {
-            message,
-            cut: Some(how),
-        } => {
-            let mut half = Bytes::from(message.to_string());
-            half.truncate(half.len() / 2);
-            let emits = vec![Emit::Raw(half), Emit::Cut(how)];
-            respond::json_in_pieces(stream::body(emits, link, stopping, ending))
+            let body = stream::body(emits, link, stopping, ending);
+            let mut response = with_type(body, "text/event-stream; charset=utf-8");
+            let no_cache = HeaderValue::from_static("no-cache");
+            let headers = response.headers_mut();
+            headers.insert(header::CACHE_CONTROL, no_cache);
+            response
         }
     }
+}
+
+fn whole(status: u16, headers: &[(String, String)], body: &Value) -> Response {
+    let mut response = with_type(Body::from(body.to_string()), "application/json");
+    // A script's statuses and headers are checked when it is read.
+    *response.status_mut() =
+        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let id = body["request_id"].as_str();
+    let id = id.map(|id| ("request-id".to_owned(), id.to_owned()));
+    for (name, value) in headers.iter().chain(&id) {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
+}
+
+fn with_type(body: Body, content_type: &'static str) -> Response {
+    let mut response = Response::new(body);
+    let content_type = HeaderValue::from_static(content_type);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, content_type);
+    response
 }

@@ -15,8 +15,6 @@ use axum::serve::{IncomingStream, Listener};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::script::Cut;
-
 const OPEN: u8 = 0;
 const CLOSE: u8 = 1;
 const RESET: u8 = 2;
@@ -27,11 +25,8 @@ pub(super) struct Link(Arc<AtomicU8>);
 
 impl Link {
     /// Takes effect at the next flush.
-    pub(super) fn cut(&self, how: Cut) {
-        let state = match how {
-            Cut::Close => CLOSE,
-            Cut::Reset => RESET,
-        };
+    pub(super) fn cut(&self, reset: bool) {
+        let state = if reset { RESET } else { CLOSE };
         self.0.store(state, Ordering::Release);
     }
 }

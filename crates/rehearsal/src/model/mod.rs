@@ -1,26 +1,20 @@
 //! The scripted model: a script file on one side, the Messages API on loopback on the other.
 //!
-//! Pure parts: [`parse`](Script::parse) reads a script, `ask` reads a request, `decide` picks and fills
-//! the reply, `render` turns it into stream events. `server` is the thin shell that carries them over HTTP. Nothing here holds a model
-//! or an opinion: what is not in the script is answered with an error that says so.
+//! Pure parts: [`parse`](Script::parse) reads a script, `ask` reads a request, `reply` picks and fills the reply, `render` turns
+//! it into stream events. `server` is the thin shell that carries them over HTTP, `inline` the one that asks in the same
+//! process. Nothing here holds a model or an opinion: what is not in the script is answered with an error that says so.
 
-mod api_error;
 mod ask;
-mod choose;
-mod decide;
 mod handle;
 pub(crate) mod inline;
 mod link;
-mod message;
 mod parse;
 mod record;
 mod render;
-mod respond;
-mod route;
+mod reply;
 pub(crate) mod scan;
 mod script;
 mod server;
-mod side;
 mod stream;
 mod template;
 
@@ -29,9 +23,20 @@ pub use record::{Kept, Kind, Outcome, Report, Request, UnexpectedRequest, UsedRe
 pub use script::{Position, Script, UnknownVariable};
 pub use server::{KeepLimits, Options, Server, StartError, serve_until};
 
-/// The usual error `type` of a status.
+/// The usual error `type` of a status, as the API documents it; others get the nearest.
 pub(crate) fn api_error_kind(status: u16) -> &'static str {
-    api_error::kind(status)
+    match status {
+        401 => "authentication_error",
+        402 => "billing_error",
+        403 => "permission_error",
+        404 => "not_found_error",
+        408 | 504 => "timeout_error",
+        413 => "request_too_large",
+        429 => "rate_limit_error",
+        529 => "overloaded_error",
+        500..=599 => "api_error",
+        _ => "invalid_request_error",
+    }
 }
 
 /// Values for `${name}` in a script.

@@ -3,12 +3,11 @@
 //! Owns the directives and their order; `scan` reads the pieces of a line. Pure, and strict: a word it does not
 //! know is an error with its place and what may stand there, never skipped.
 
+use serde_json::Value;
+
 use super::scan::{Cursor, Lines};
-use super::script::{
-    Audience, Cut, ErrorStep, Header, Json, MainRule, Matcher, Position, Reply, Script, Step, Stop,
-    Take, Text, Usage, Uses,
-};
-use super::template;
+use super::script::{Matcher, Part, Position, Reply, Script, Stop, Take, Usage};
+use super::{api_error_kind, template};
 
 /// Why a script could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,6 +20,11 @@ pub struct ParseError {
 
 const TOP: &str = "`reply`, or before the first reply `side \"…\"` or `main any`";
 const STEP: &str = "`reply` or a step: say, think, tool, block, event, wait, pace, chunk, take, usage, stop, error, cut";
+const CHARACTERS: &str = "characters per delta, at least 1";
+/// The key that marks a repeated string: `{"$repeat": ["x", 5000000]}`.
+const REPEAT: &str = "$repeat";
+/// The most a repeat may grow to: enough for any line a test needs, small enough to hold.
+const MAX_BYTES: usize = 256 * 1024 * 1024;
 const STOPS: [&str; 7] = [
     "end_turn",
     "max_tokens",
@@ -43,39 +47,35 @@ impl Script {
     /// ```
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         let mut lines = Lines::new(text);
-        let mut header = Header::default();
-        let mut replies: Vec<Draft> = Vec::new();
+        let mut script = Self::default();
+        let mut drafts: Vec<Draft> = Vec::new();
         while let Some(mut cursor) = lines.next_directive() {
             if cursor.peek_word() == "reply" {
-                replies.push(opening(&mut cursor)?);
-            } else if let Some(draft) = replies.last_mut() {
+                drafts.push(opening(&mut script, &mut cursor)?);
+            } else if let Some(draft) = drafts.last_mut() {
                 draft.line(&mut cursor, &mut lines)?;
             } else {
-                header_line(&mut header, &mut cursor, &mut lines)?;
+                header_line(&mut script, &mut cursor, &mut lines)?;
             }
         }
-        let replies = replies
-            .into_iter()
-            .map(Draft::finish)
-            .collect::<Result<_, _>>()?;
-        Ok(Self { header, replies })
+        let replies = drafts.into_iter().map(Draft::finish);
+        script.replies = replies.collect::<Result<_, _>>()?;
+        Ok(script)
     }
 }
 
 fn header_line<'a>(
-    header: &mut Header,
+    script: &mut Script,
     cursor: &mut Cursor<'a>,
     lines: &mut Lines<'a>,
 ) -> Result<(), ParseError> {
     let before = cursor.clone();
     match cursor.word(TOP)? {
-        "side" => header.side = Some(text(cursor, lines)?),
+        "side" => script.side = Some(text(cursor, lines, &mut script.names)?),
         "main" => {
-            let rule = cursor.clone();
-            match cursor.word("`any` or `tools`")? {
-                "any" => header.main = MainRule::Any,
-                "tools" => header.main = MainRule::WithTools,
-                _ => return Err(rule.error("`any` or `tools`")),
+            script.main_any = cursor.take_word("any");
+            if !script.main_any && !cursor.take_word("tools") {
+                return Err(cursor.error("`any` or `tools`"));
             }
             cursor.finish("nothing after the rule")?;
         }
@@ -85,66 +85,49 @@ fn header_line<'a>(
 }
 
 /// `reply [always | N times] [side] [when "…" | in "…"]`
-fn opening(cursor: &mut Cursor<'_>) -> Result<Draft, ParseError> {
+fn opening(script: &mut Script, cursor: &mut Cursor<'_>) -> Result<Draft, ParseError> {
     const EXPECTED: &str =
         "`always`, `3 times`, `side`, `when \"…\"`, `in \"…\"` or the end of the line";
     let at = cursor.position();
     cursor.word("reply")?;
-    let uses = if cursor.take_word("always") {
-        Uses::Always
+    let mut reply = Reply {
+        line: at.line,
+        times: Some(1),
+        ..Reply::default()
+    };
+    if cursor.take_word("always") {
+        reply.times = None;
     } else if cursor.peek_word().starts_with(|c: char| c.is_ascii_digit()) {
         let count = cursor.clone();
-        let times = cursor.number("a count such as `3 times`")?;
-        if times == 0 {
+        reply.times = Some(cursor.number("a count such as `3 times`")?);
+        if reply.times == Some(0) {
             return Err(count.error("a count of at least 1"));
         }
-        let word = cursor.clone();
         if !cursor.take_word("times") {
-            return Err(word.error("`times`"));
+            return Err(cursor.error("`times`"));
         }
-        Uses::Times(times)
-    } else {
-        Uses::Times(1)
-    };
-    let audience = if cursor.take_word("side") {
-        Audience::Side
-    } else {
-        Audience::Main
-    };
-    let matcher = if cursor.take_word("when") {
-        Matcher::Newest(matched_text(cursor)?)
-    } else if cursor.take_word("in") {
-        Matcher::First(matched_text(cursor)?)
-    } else {
-        Matcher::Next
-    };
-    cursor.finish(EXPECTED)?;
-    Ok(Draft {
-        at,
-        reply: Reply {
-            line: at.line,
-            audience,
-            uses,
-            matcher,
-            takes: Vec::new(),
-            steps: Vec::new(),
-            usage: Usage::default(),
-            stop: None,
-        },
-    })
-}
-
-fn matched_text(cursor: &mut Cursor<'_>) -> Result<Text, ParseError> {
-    let before = cursor.clone();
-    let template = cursor.string("the text to look for, in quotes")?;
-    if template.is_empty() {
-        return Err(before.error("a text that is not empty"));
     }
-    Ok(Text {
-        template,
-        repeat: 1,
-        at: before.position(),
-    })
+    reply.side = cursor.take_word("side");
+    let kind: Option<fn(String) -> Matcher> = match cursor.peek_word() {
+        "when" => Some(Matcher::Newest),
+        "in" => Some(Matcher::First),
+        _ => None,
+    };
+    if let Some(kind) = kind {
+        cursor.word(EXPECTED)?;
+        let before = cursor.clone();
+        let wanted = cursor.string("the text to look for, in quotes")?;
+        if wanted.is_empty() {
+            return Err(before.error("a text that is not empty"));
+        }
+        let names = template::names(&wanted).into_iter();
+        script
+            .names
+            .extend(names.map(|name| (name, before.position())));
+        reply.matcher = Some(kind(wanted));
+    }
+    cursor.finish(EXPECTED)?;
+    Ok(Draft { at, reply })
 }
 
 /// A reply whose lines are still coming.
@@ -173,54 +156,57 @@ impl Draft {
             }
             _ => {}
         }
-        if self.reply.steps.last().is_some_and(Step::ends_the_reply) {
+        if self.reply.parts.last().is_some_and(Part::ends_the_reply) {
             return Err(
                 before.error("`reply`, `usage` or `stop`: nothing is said after `error` or `cut`")
             );
         }
-        let step = match word {
-            "say" => Step::Say(text(cursor, lines)?),
-            "think" => Step::Think(text(cursor, lines)?),
-            "tool" => {
-                let name = cursor.word("the tool's name")?.to_owned();
-                Step::Tool {
-                    name,
-                    input: object(cursor, lines)?,
+        let names = &mut self.reply.names;
+        let part = match word {
+            "say" => Part::Say(text(cursor, lines, names)?),
+            "think" => Part::Think(text(cursor, lines, names)?),
+            "tool" => Part::Tool {
+                name: cursor.word("the tool's name")?.to_owned(),
+                input: object(cursor, lines, names)?,
+            },
+            "block" => {
+                let place = cursor.clone();
+                let block = object(cursor, lines, names)?;
+                if !block["type"].is_string() {
+                    return Err(place.error("a content block with a `type`"));
+                }
+                Part::Block(block)
+            }
+            "event" => Part::Event {
+                name: cursor.word("the event's name")?.to_owned(),
+                data: object(cursor, lines, names)?,
+            },
+            "wait" => Part::Wait(cursor.duration()?),
+            "pace" => Part::Pace(cursor.duration()?),
+            "chunk" => {
+                let place = cursor.clone();
+                match cursor.number(CHARACTERS)? {
+                    0 => return Err(place.error(CHARACTERS)),
+                    size => Part::Chunk(size),
                 }
             }
-            "block" => Step::Block(block(cursor, lines)?),
-            "event" => {
-                let name = cursor.word("the event's name")?.to_owned();
-                Step::Event {
-                    name,
-                    data: object(cursor, lines)?,
-                }
-            }
-            "wait" => Step::Wait(cursor.duration()?),
-            "pace" => Step::Pace(cursor.duration()?),
-            "chunk" => Step::Chunk(chunk(cursor)?),
-            "error" => Step::Error(error(cursor)?),
-            "cut" if cursor.take_word("reset") => Step::Cut(Cut::Reset),
-            "cut" => Step::Cut(Cut::Close),
+            "error" => error(cursor, names)?,
+            "cut" => Part::Cut {
+                reset: cursor.take_word("reset"),
+            },
             _ => return Err(before.error(STEP)),
         };
-        if !matches!(
-            step,
-            Step::Say(_) | Step::Think(_) | Step::Tool { .. } | Step::Block(_) | Step::Event { .. }
-        ) {
+        if !part.is_said() {
             cursor.finish("the end of the line")?;
         }
-        self.reply.steps.push(step);
+        self.reply.parts.push(part);
         Ok(())
     }
 
     fn finish(self) -> Result<Reply, ParseError> {
-        let says_something = self.reply.stop.is_some()
-            || self
-                .reply
-                .steps
-                .iter()
-                .any(|step| !matches!(step, Step::Wait(_) | Step::Pace(_) | Step::Chunk(_)));
+        let mut parts = self.reply.parts.iter();
+        let says_something =
+            self.reply.stop.is_some() || parts.any(|part| part.is_said() || part.ends_the_reply());
         if says_something {
             return Ok(self.reply);
         }
@@ -233,76 +219,82 @@ impl Draft {
     }
 }
 
+/// Names that need a value, and where they stand.
+type Names = Vec<(String, Position)>;
+
 /// `["…" | repeat N "…" | <<END]`
-fn text<'a>(cursor: &mut Cursor<'a>, lines: &mut Lines<'a>) -> Result<Text, ParseError> {
+fn text<'a>(
+    cursor: &mut Cursor<'a>,
+    lines: &mut Lines<'a>,
+    names: &mut Names,
+) -> Result<String, ParseError> {
     const EXPECTED: &str = "a text in quotes, `repeat N \"…\"` or `<<END`";
     let start = cursor.clone();
-    let repeat = if cursor.take_word("repeat") {
-        cursor.number("how many times")?
-    } else {
-        1
+    let repeat: usize = match cursor.take_word("repeat") {
+        true => cursor.number("how many times")?,
+        false => 1,
     };
     let here = cursor.peek_word().starts_with("<<");
     let at = cursor.position();
-    let template = cursor.text(lines, EXPECTED)?;
+    let text = cursor.text(lines, EXPECTED)?;
     if !here {
         cursor.finish("the end of the line")?;
     }
-    if template.len().saturating_mul(repeat) > template::MAX_EXPANDED_BYTES {
-        return Err(start.error(format!(
-            "a text of at most {} bytes",
-            template::MAX_EXPANDED_BYTES
-        )));
-    }
-    Ok(Text {
-        template,
-        repeat,
-        at,
-    })
+    names.extend(template::names(&text).into_iter().map(|name| (name, at)));
+    let repeated = repeated(&text, repeat);
+    repeated.ok_or_else(|| start.error(format!("a text of at most {MAX_BYTES} bytes")))
 }
 
-fn object<'a>(cursor: &mut Cursor<'a>, lines: &mut Lines<'a>) -> Result<Json, ParseError> {
+fn repeated(text: &str, times: usize) -> Option<String> {
+    let fits = text.len().saturating_mul(times) <= MAX_BYTES;
+    fits.then(|| text.repeat(times))
+}
+
+fn object<'a>(
+    cursor: &mut Cursor<'a>,
+    lines: &mut Lines<'a>,
+    names: &mut Names,
+) -> Result<Value, ParseError> {
     let before = cursor.clone();
     let here = cursor.peek_word().starts_with("<<");
     if !here && !cursor.peek_word().starts_with('{') {
         return Err(cursor.error("a JSON object or `<<END`"));
     }
-    let template = cursor.value_or_here(lines)?;
+    let mut value = cursor.value_or_here(lines)?;
     if !here {
         cursor.finish("the end of the line")?;
     }
-    if !template.is_object() {
+    if !value.is_object() {
         return Err(before.error("a JSON object"));
     }
-    if let Some(expected) = template::bad_repeat(&template) {
-        return Err(before.error(expected));
-    }
-    Ok(Json {
-        template,
-        at: before.position(),
-    })
+    let at = before.position();
+    let found = template::names_in_json(&value).into_iter();
+    names.extend(found.map(|name| (name, at)));
+    expand_repeats(&mut value).map_err(|expected| before.error(expected))?;
+    Ok(value)
 }
 
-fn block<'a>(cursor: &mut Cursor<'a>, lines: &mut Lines<'a>) -> Result<Json, ParseError> {
-    let before = cursor.clone();
-    let json = object(cursor, lines)?;
-    if json
-        .template
-        .get("type")
-        .and_then(serde_json::Value::as_str)
-        .is_none()
-    {
-        return Err(before.error("a content block with a `type`"));
-    }
-    Ok(json)
-}
-
-fn chunk(cursor: &mut Cursor<'_>) -> Result<usize, ParseError> {
-    const EXPECTED: &str = "characters per delta, at least 1";
-    let before = cursor.clone();
-    match cursor.number(EXPECTED)? {
-        0 => Err(before.error(EXPECTED)),
-        size => Ok(size),
+/// Puts `{"$repeat":["x",5000000]}` out in full; the error says what should stand there.
+fn expand_repeats(value: &mut Value) -> Result<(), String> {
+    match value {
+        Value::Array(items) => items.iter_mut().try_for_each(expand_repeats),
+        Value::Object(map) if map.contains_key(REPEAT) => {
+            let pair = (map.get(REPEAT).filter(|_| map.len() == 1)).and_then(Value::as_array);
+            let (text, times) = match pair.map(Vec::as_slice) {
+                Some([Value::String(text), times]) => (text, times.as_u64()),
+                _ => (&String::new(), None),
+            };
+            let times = times.and_then(|times| usize::try_from(times).ok());
+            let times = times
+                .ok_or_else(|| format!("{{\"{REPEAT}\":[text, count]}} and nothing beside it"))?;
+            let repeated = repeated(text, times);
+            *value = repeated
+                .ok_or_else(|| format!("a repeat of at most {MAX_BYTES} bytes"))?
+                .into();
+            Ok(())
+        }
+        Value::Object(map) => map.values_mut().try_for_each(expand_repeats),
+        _ => Ok(()),
     }
 }
 
@@ -381,7 +373,7 @@ fn take(cursor: &mut Cursor<'_>) -> Result<Take, ParseError> {
 }
 
 /// `error STATUS "message" [type=…] [header=value …]`
-fn error(cursor: &mut Cursor<'_>) -> Result<ErrorStep, ParseError> {
+fn error(cursor: &mut Cursor<'_>, names: &mut Names) -> Result<Part, ParseError> {
     const STATUS: &str = "an HTTP status from 400 to 599";
     let before = cursor.clone();
     let status: u16 = cursor.number(STATUS)?;
@@ -389,31 +381,29 @@ fn error(cursor: &mut Cursor<'_>) -> Result<ErrorStep, ParseError> {
         return Err(before.error(STATUS));
     }
     let at = cursor.position();
-    let message = cursor.string("the error's message, in quotes")?;
-    let mut step = ErrorStep {
-        status,
-        kind: None,
-        message: Text {
-            template: message,
-            repeat: 1,
-            at,
-        },
-        headers: Vec::new(),
-    };
+    let text = cursor.string("the error's message, in quotes")?;
+    names.extend(template::names(&text).into_iter().map(|name| (name, at)));
+    let mut kind = api_error_kind(status).to_owned();
+    let mut headers = Vec::new();
     while !cursor.is_done() {
         let before = cursor.clone();
         let (key, value) = cursor.pair("a header such as retry-after=1, or type=…")?;
         if key == "type" {
-            step.kind = Some(value);
+            kind = value;
             continue;
         }
         let name_ok = axum::http::HeaderName::try_from(key).is_ok();
         if !name_ok || axum::http::HeaderValue::try_from(&value).is_err() {
             return Err(before.error("a valid HTTP header"));
         }
-        step.headers.push((key.to_owned(), value));
+        headers.push((key.to_owned(), value));
     }
-    Ok(step)
+    Ok(Part::Error {
+        status,
+        kind,
+        text,
+        headers,
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What was asked of the server, and what became of it.
 //!
 //! Owns the log of requests within stated bounds and the report made from it. Invariant: memory is bounded by
-//! [`KeepLimits`]; what was let go to stay within them is counted, never silent.
+//! [`KeepLimits`]; the oldest requests, and the oldest bodies, are let go to stay within them.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,7 +10,6 @@ use bytes::Bytes;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::choose::Used;
 use super::script::Script;
 use super::server::KeepLimits;
 
@@ -96,10 +95,6 @@ pub struct Report {
     pub unexpected: Vec<UnexpectedRequest>,
     /// Requests no longer listed, to stay within the bounds.
     pub dropped_requests: u64,
-    /// Request bodies no longer kept, to stay within the bounds.
-    pub dropped_bodies: u64,
-    /// Entries of `elsewhere` and `unexpected` no longer listed.
-    pub dropped_notes: u64,
 }
 
 impl Report {
@@ -110,11 +105,8 @@ impl Report {
 
     /// How many uses of replies are left over.
     pub fn replies_left(&self) -> u64 {
-        self.replies
-            .iter()
-            .filter_map(|reply| reply.left)
-            .map(u64::from)
-            .sum()
+        let left = self.replies.iter().filter_map(|reply| reply.left);
+        left.map(u64::from).sum()
     }
 }
 
@@ -139,7 +131,7 @@ pub struct UnexpectedRequest {
 /// The lists of notes are for people: more than this helps nobody.
 const MAX_NOTES: usize = 200;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Log {
     limits: KeepLimits,
     asked: u64,
@@ -149,8 +141,6 @@ pub(super) struct Log {
     elsewhere: Vec<String>,
     unexpected: Vec<UnexpectedRequest>,
     dropped_requests: u64,
-    dropped_bodies: u64,
-    dropped_notes: u64,
 }
 
 /// What is known of a request when it comes in.
@@ -167,15 +157,7 @@ impl Log {
     pub(super) fn new(limits: KeepLimits) -> Self {
         Self {
             limits,
-            asked: 0,
-            entries: VecDeque::new(),
-            body_bytes: 0,
-            counts: [0; 4],
-            elsewhere: Vec::new(),
-            unexpected: Vec::new(),
-            dropped_requests: 0,
-            dropped_bodies: 0,
-            dropped_notes: 0,
+            ..Self::default()
         }
     }
 
@@ -183,7 +165,7 @@ impl Log {
         self.asked += 1;
         if kind == Kind::Elsewhere {
             let note = format!("{} {}", arrival.method, arrival.path);
-            push_note(&mut self.elsewhere, note, &mut self.dropped_notes);
+            push_note(&mut self.elsewhere, note);
         } else {
             self.counts[kind as usize] += 1;
         }
@@ -228,7 +210,7 @@ impl Log {
             .map(|request| request.path.clone())
             .unwrap_or_default();
         let note = UnexpectedRequest { number, path, why };
-        push_note(&mut self.unexpected, note, &mut self.dropped_notes);
+        push_note(&mut self.unexpected, note);
     }
 
     /// What is held, with the bodies as they came; reading them is left to the caller, outside any lock.
@@ -236,17 +218,14 @@ impl Log {
         self.entries.iter().cloned().collect()
     }
 
-    pub(super) fn report(&self, script: &Script, used: &Used) -> Report {
+    pub(super) fn report(&self, script: &Script, used: &[u32]) -> Report {
         let of = |kind: Kind| self.counts[kind as usize];
-        let replies = script
-            .replies
-            .iter()
-            .enumerate()
-            .map(|(place, reply)| UsedReply {
-                line: reply.line,
-                used: used.times(place),
-                left: used.left(place, reply),
-            });
+        let replies = script.replies.iter().zip(used);
+        let replies = replies.map(|(reply, used)| UsedReply {
+            line: reply.line,
+            used: *used,
+            left: reply.times.map(|times| times.saturating_sub(*used)),
+        });
         Report {
             replies: replies.collect(),
             main_requests: of(Kind::Main),
@@ -256,8 +235,6 @@ impl Log {
             elsewhere: self.elsewhere.clone(),
             unexpected: self.unexpected.clone(),
             dropped_requests: self.dropped_requests,
-            dropped_bodies: self.dropped_bodies,
-            dropped_notes: self.dropped_notes,
         }
     }
 
@@ -270,10 +247,9 @@ impl Log {
     /// Lets go of the oldest first: the newest request is the one a failing test asks about.
     fn stay_within_limits(&mut self) {
         while self.entries.len() > self.limits.requests {
-            if let Some((request, body)) = self.entries.pop_front() {
+            if let Some((_, body)) = self.entries.pop_front() {
                 self.body_bytes -= body.len();
                 self.dropped_requests += 1;
-                self.dropped_bodies += u64::from(matches!(request.body, Kept::Text(_)));
             }
         }
         for (request, body) in &mut self.entries {
@@ -284,17 +260,14 @@ impl Log {
                 self.body_bytes -= body.len();
                 request.body = Kept::Dropped { bytes: body.len() };
                 *body = Bytes::new();
-                self.dropped_bodies += 1;
             }
         }
     }
 }
 
-fn push_note<T>(notes: &mut Vec<T>, note: T, dropped: &mut u64) {
+fn push_note<T>(notes: &mut Vec<T>, note: T) {
     if notes.len() < MAX_NOTES {
         notes.push(note);
-    } else {
-        *dropped += 1;
     }
 }
 
@@ -307,77 +280,4 @@ pub(super) fn with_body((mut request, body): (Request, Bytes)) -> Request {
         };
     }
     request
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn arrival(body: &str) -> Arrival {
-        Arrival {
-            at: Duration::ZERO,
-            method: "POST".to_owned(),
-            path: "/v1/messages".to_owned(),
-            headers: Vec::new(),
-            body: Bytes::copy_from_slice(body.as_bytes()),
-        }
-    }
-
-    fn log(requests: usize, body_bytes: usize) -> Log {
-        Log::new(KeepLimits {
-            requests,
-            body_bytes,
-        })
-    }
-
-    fn bodies(log: &Log) -> Vec<Kept> {
-        log.snapshot()
-            .into_iter()
-            .map(with_body)
-            .map(|request| request.body)
-            .collect()
-    }
-
-    #[test]
-    fn the_oldest_requests_are_let_go_and_counted() {
-        let mut log = log(2, 1000);
-        for body in ["1", "2", "3"] {
-            log.arrived(arrival(body), Kind::Main);
-        }
-        assert_eq!(bodies(&log), [Kept::Json(2.into()), Kept::Json(3.into())]);
-        assert_eq!(
-            (log.dropped_requests, log.dropped_bodies, log.body_bytes),
-            (1, 1, 2)
-        );
-    }
-
-    #[test]
-    fn the_oldest_bodies_are_let_go_and_their_size_is_said() {
-        let mut log = log(10, 5);
-        for body in ["1111", "22", "x"] {
-            log.arrived(arrival(body), Kind::Main);
-        }
-        let want = [
-            Kept::Dropped { bytes: 4 },
-            Kept::Json(22.into()),
-            Kept::Text("x".to_owned()),
-        ];
-        assert_eq!(bodies(&log), want);
-        assert_eq!((log.dropped_bodies, log.body_bytes), (1, 3));
-    }
-
-    #[test]
-    fn what_becomes_of_a_request_that_was_let_go_is_ignored() {
-        let mut log = log(1, 1000);
-        let first = log.arrived(arrival("1"), Kind::Main);
-        let second = log.arrived(arrival("2"), Kind::Side);
-        log.ended(first, Outcome::Cut);
-        log.ended(second, Outcome::Answered);
-        log.answered(second, 200, Some(7));
-        let request = &log.snapshot()[0].0;
-        assert_eq!(
-            (request.number, request.outcome, request.reply_line),
-            (2, Outcome::Answered, Some(7))
-        );
-    }
 }

@@ -1,8 +1,8 @@
-//! The script as a value: a header and a list of replies, each a list of steps.
+//! The script as a value: a header and a list of replies, each a list of parts.
 //!
-//! Owns the shapes and the load-time check of variables. How a script is written is `parse`'s matter, which reply
-//! answers which request is `choose`'s. Invariant: a parsed script holds no reply without a step, and nothing
-//! after a step that ends the reply.
+//! Owns the shapes, the load-time check of variables, and filling in their values. How a script is written is `parse`'s
+//! matter, which reply answers which request is `reply`'s. Invariant: a parsed script holds no reply that says nothing, and
+//! nothing after a part that ends the reply.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,64 +10,44 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Vars;
-use super::template;
+use super::template::{expand, expand_json};
 
 /// A parsed script, ready to be served.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Script {
-    pub(super) header: Header,
-    pub(super) replies: Vec<Reply>,
-}
-
-/// What holds for the whole script.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Header {
-    /// What a side call gets; without it, what `side` makes up.
-    pub(super) side: Option<Text>,
-    pub(super) main: MainRule,
+pub struct Script {
+    /// What a side call gets; without it, what is made up.
+    pub(super) side: Option<String>,
+    /// Whether every request counts as one of the conversation. Otherwise those that offer tools: the CLI's own small
+    /// questions (titles, probes) offer none.
+    pub(super) main_any: bool,
+    pub(super) replies: Vec<Reply>,
+    /// Names that need a value from the start.
+    pub(super) names: Vec<(String, Position)>,
 }
 
-/// Which requests the script's plain replies are for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum MainRule {
-    /// Those that offer tools. The CLI's own small questions (titles, probes) offer none.
-    #[default]
-    WithTools,
-    Any,
-}
-
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Reply {
     pub(super) line: usize,
-    pub(super) audience: Audience,
-    pub(super) uses: Uses,
-    pub(super) matcher: Matcher,
+    /// Whether it answers side calls.
+    pub(super) side: bool,
+    /// How often it may be used; always if not said.
+    pub(super) times: Option<u32>,
+    pub(super) matcher: Option<Matcher>,
     pub(super) takes: Vec<Take>,
-    pub(super) steps: Vec<Step>,
+    pub(super) parts: Vec<Part>,
     pub(super) usage: Usage,
     pub(super) stop: Option<Stop>,
+    /// Names in its parts.
+    pub(super) names: Vec<(String, Position)>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Audience {
-    Main,
-    Side,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Uses {
-    Times(u32),
-    Always,
-}
-
+/// What a request must contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Matcher {
-    /// The next one in order.
-    Next,
     /// The text of the newest user message contains this.
-    Newest(Text),
+    Newest(String),
     /// The first user message contains this: a conversation (a sub-agent's, say) told by how it began.
-    First(Text),
+    First(String),
 }
 
 /// A variable whose value is found in the request: what stands between two texts.
@@ -79,83 +59,101 @@ pub(super) struct Take {
     pub(super) at: Position,
 }
 
+/// A part of a reply.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Step {
-    Think(Text),
-    Say(Text),
+pub(crate) enum Part {
+    Think(String),
+    Say(String),
     Tool {
         name: String,
-        input: Json,
+        input: Value,
     },
     /// A content block given whole, for kinds the script has no word for.
-    Block(Json),
+    Block(Value),
     /// A stream event given whole, for kinds no API version has.
     Event {
         name: String,
-        data: Json,
+        data: Value,
     },
     Wait(Duration),
     Pace(Duration),
     /// Characters per delta from here on.
     Chunk(usize),
-    Error(ErrorStep),
-    Cut(Cut),
+    Error {
+        status: u16,
+        kind: String,
+        text: String,
+        headers: Vec<(String, String)>,
+    },
+    /// The connection breaks here: by a TCP reset, which may lose what the client has not read, or after all was sent.
+    Cut {
+        reset: bool,
+    },
 }
 
-impl Step {
+impl Part {
     pub(super) fn ends_the_reply(&self) -> bool {
-        matches!(self, Step::Error(_) | Step::Cut(_))
+        matches!(self, Self::Error { .. } | Self::Cut { .. })
     }
-}
 
-/// How a connection is dropped in mid-stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cut {
-    /// Everything said so far arrives, then the connection ends without the end of the body.
-    Close,
-    /// A TCP reset: what the client has not read yet may be lost with it.
-    Reset,
-}
+    /// Whether it is a content block, or a stream event of its own.
+    pub(super) fn is_said(&self) -> bool {
+        !matches!(self, Self::Wait(_) | Self::Pace(_) | Self::Chunk(_)) && !self.ends_the_reply()
+    }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ErrorStep {
-    pub(super) status: u16,
-    /// The `type` in the error body where it is not the usual one of the status.
-    pub(super) kind: Option<String>,
-    pub(super) message: Text,
-    pub(super) headers: Vec<(String, String)>,
+    fn filled(&self, vars: &Vars) -> Self {
+        match self {
+            Self::Think(text) => Self::Think(expand(text, vars)),
+            Self::Say(text) => Self::Say(expand(text, vars)),
+            Self::Tool { name, input } => Self::Tool {
+                name: name.clone(),
+                input: expand_json(input, vars),
+            },
+            Self::Block(block) => Self::Block(expand_json(block, vars)),
+            Self::Event { name, data } => Self::Event {
+                name: name.clone(),
+                data: expand_json(data, vars),
+            },
+            Self::Error {
+                status,
+                kind,
+                text,
+                headers,
+            } => Self::Error {
+                status: *status,
+                kind: kind.clone(),
+                text: expand(text, vars),
+                headers: headers.clone(),
+            },
+            other => other.clone(),
+        }
+    }
 }
 
 /// Why the model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stop {
-    pub(super) reason: String,
+pub(crate) struct Stop {
+    pub(crate) reason: String,
     /// `stop_details` of a refusal: its `category` and `explanation`, as far as the script gives them.
-    pub(super) details: Vec<(String, String)>,
+    pub(crate) details: Vec<(String, String)>,
 }
 
-/// Token counts of a reply; `None` is filled in by `render`.
+/// Token counts of a reply, as far as the script names them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Usage {
-    pub(super) input: Option<u64>,
-    pub(super) output: Option<u64>,
-    pub(super) cache_read: Option<u64>,
-    pub(super) cache_write: Option<u64>,
+pub(crate) struct Usage {
+    pub(crate) input: Option<u64>,
+    pub(crate) output: Option<u64>,
+    pub(crate) cache_read: Option<u64>,
+    pub(crate) cache_write: Option<u64>,
 }
 
-/// Text with `${name}` in it, said `repeat` times over.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Text {
-    pub(super) template: String,
-    pub(super) repeat: usize,
-    pub(super) at: Position,
-}
-
-/// JSON whose strings may hold `${name}`, and `{"$repeat":[text, count]}` in place of a string.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Json {
-    pub(super) template: Value,
-    pub(super) at: Position,
+/// A reply, filled in.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Spoken {
+    pub(crate) parts: Vec<Part>,
+    pub(crate) usage: Usage,
+    /// Why the model stopped, where the script says so.
+    pub(crate) stop: Option<Stop>,
 }
 
 /// Line and column in a script, both from 1; the column counts characters.
@@ -189,47 +187,38 @@ impl Script {
 
     /// Whether every `${name}` has a value: among `vars`, or taken from a request by this reply or an earlier one.
     pub fn check(&self, vars: &Vars) -> Result<(), UnknownVariable> {
-        let mut taken: Vec<&str> = Vec::new();
-        if let Some(side) = &self.header.side {
-            known(template::names(&side.template), side.at, |name| {
-                vars.contains_key(name)
-            })?;
-        }
+        let mut known: Vec<&str> = vars.keys().map(String::as_str).collect();
+        check(&self.names, |name| known.contains(&name))?;
         for reply in &self.replies {
-            if let Matcher::Newest(text) | Matcher::First(text) = &reply.matcher {
-                known(template::names(&text.template), text.at, |name| {
-                    vars.contains_key(name)
-                })?;
-            }
-            taken.extend(reply.takes.iter().map(|take| take.name.as_str()));
-            reply.check(|name| vars.contains_key(name) || taken.contains(&name))?;
+            known.extend(reply.takes.iter().map(|take| take.name.as_str()));
+            check(&reply.names, |name| known.contains(&name))?;
         }
         Ok(())
     }
 }
 
 impl Reply {
-    /// Whether everything the reply names `has_value`.
-    pub(super) fn check(&self, has_value: impl Fn(&str) -> bool) -> Result<(), UnknownVariable> {
-        self.steps.iter().try_for_each(|step| match step {
-            Step::Think(text) | Step::Say(text) | Step::Error(ErrorStep { message: text, .. }) => {
-                known(template::names(&text.template), text.at, &has_value)
-            }
-            Step::Tool { input: json, .. } | Step::Block(json) | Step::Event { data: json, .. } => {
-                known(template::names_in_json(&json.template), json.at, &has_value)
-            }
-            Step::Wait(_) | Step::Pace(_) | Step::Chunk(_) | Step::Cut(_) => Ok(()),
+    /// The reply with the values in their places. The check at load goes by the order in the script; replies with a
+    /// condition may come in another, so it is made once more.
+    pub(super) fn filled(&self, vars: &Vars) -> Result<Spoken, UnknownVariable> {
+        check(&self.names, |name| vars.contains_key(name))?;
+        Ok(Spoken {
+            parts: self.parts.iter().map(|part| part.filled(vars)).collect(),
+            usage: self.usage,
+            stop: self.stop.clone(),
         })
     }
 }
 
-fn known(
-    names: Vec<String>,
-    at: Position,
+fn check(
+    names: &[(String, Position)],
     has_value: impl Fn(&str) -> bool,
 ) -> Result<(), UnknownVariable> {
-    match names.into_iter().find(|name| !has_value(name)) {
-        Some(name) => Err(UnknownVariable { name, at }),
+    match names.iter().find(|(name, _)| !has_value(name)) {
+        Some((name, at)) => Err(UnknownVariable {
+            name: name.clone(),
+            at: *at,
+        }),
         None => Ok(()),
     }
 }

@@ -13,7 +13,6 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
 use super::Vars;
-use super::choose::Used;
 use super::handle;
 use super::link::{CuttableListener, Link};
 use super::record::{self, Log, Outcome, Report, Request};
@@ -214,7 +213,8 @@ pub(super) struct Shared {
 /// What changes from request to request.
 #[derive(Debug)]
 pub(super) struct Run {
-    pub(super) used: Used,
+    /// How often each reply was used.
+    pub(super) used: Vec<u32>,
     /// The given values, and those taken from requests.
     pub(super) vars: Vars,
     pub(super) log: Log,
@@ -223,7 +223,7 @@ pub(super) struct Run {
 impl Shared {
     fn new(script: Script, options: &Options, stopping: watch::Receiver<bool>) -> Self {
         let run = Run {
-            used: Used::none(&script),
+            used: vec![0; script.replies()],
             vars: options.vars.clone(),
             log: Log::new(options.keep),
         };

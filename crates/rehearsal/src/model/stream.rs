@@ -16,7 +16,6 @@ use tokio::sync::watch;
 use super::link::Link;
 use super::record::Outcome;
 use super::render::Emit;
-use super::script::Cut;
 use super::server::Shared;
 
 /// Notes how an answer ended; if nobody says, the client left.
@@ -76,19 +75,16 @@ impl Player {
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             match self.emits.pop_front() {
-                Some(Emit::Event { name, data }) => {
-                    return Some(Bytes::from(format!("event: {name}\ndata: {data}\n\n")));
-                }
-                Some(Emit::Raw(bytes)) => return Some(bytes),
+                Some(Emit::Bytes(bytes)) => return Some(bytes),
                 Some(Emit::Pause(time)) => {
                     if pause(time, &mut self.stopping).await.is_err() {
                         self.ending.is(Outcome::ServerStopped);
-                        self.drop_connection(Cut::Close).await;
+                        self.drop_connection(false).await;
                     }
                 }
-                Some(Emit::Cut(how)) => {
+                Some(Emit::Cut { reset }) => {
                     self.ending.is(Outcome::Cut);
-                    self.drop_connection(how).await;
+                    self.drop_connection(reset).await;
                 }
                 None => {
                     self.ending.is(Outcome::Answered);
@@ -99,8 +95,8 @@ impl Player {
     }
 
     /// Never comes back: the connection is dropped at its next flush, and this body with it.
-    async fn drop_connection(&self, how: Cut) {
-        self.link.cut(how);
+    async fn drop_connection(&self, reset: bool) {
+        self.link.cut(reset);
         std::future::pending().await
     }
 }

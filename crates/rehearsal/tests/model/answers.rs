@@ -77,31 +77,6 @@ async fn side_calls_are_answered_without_the_script() {
 }
 
 #[tokio::test]
-async fn the_header_says_what_side_calls_get() {
-    let server = serve("side \"fine\"").await;
-    let (events, _) = ask(server.address(), &side_request()).await.events().await;
-    assert_eq!(text_in(&events), "fine");
-}
-
-#[tokio::test]
-async fn a_value_is_taken_from_the_request_and_kept_for_later_replies() {
-    let server = serve(
-        "reply\ntake id after \"id=<\" until \">\"\nsay \"${id}\"\nreply\nsay \"still ${id}\"",
-    )
-    .await;
-    let (events, _) = ask(server.address(), &main_request("id=<42>"))
-        .await
-        .events()
-        .await;
-    assert_eq!(text_in(&events), "42");
-    let (events, _) = ask(server.address(), &main_request("no id"))
-        .await
-        .events()
-        .await;
-    assert_eq!(text_in(&events), "still 42");
-}
-
-#[tokio::test]
 async fn many_requests_at_once_each_get_a_reply_of_their_own() {
     let script: String = (0..40)
         .map(|number| format!("reply\nsay \"{number}\"\n"))

@@ -1,7 +1,6 @@
 //! What the server remembers of a run, and how much of it.
 
 use countersign_rehearsal::model::{KeepLimits, Kept, Kind, Options, Outcome, Script, Server};
-use serde_json::json;
 
 use crate::http::{ask, send};
 use crate::{main_request, serve, side_request};
@@ -129,28 +128,6 @@ async fn a_body_that_is_no_json_is_refused_and_kept_as_text() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_taken_from_a_request_is_reported() {
-    let server = serve("reply\ntake id after \"id=<\" until \">\"\nsay \"${id}\"").await;
-    assert_eq!(
-        ask(server.address(), &main_request("none")).await.status,
-        400
-    );
-    let why = server.report().unexpected.remove(0).why;
-    assert!(
-        why.contains("line 2, column 6") && why.contains("id=<"),
-        "{why}"
-    );
-}
-
-#[tokio::test]
-async fn a_body_of_tens_of_megabytes_is_read() {
-    let server = serve("reply\nsay \"1\"").await;
-    let answer = ask(server.address(), &main_request(&"x".repeat(40_000_000))).await;
-    assert_eq!(answer.status, 200);
-    answer.events().await;
-}
-
-#[tokio::test]
 async fn a_body_over_the_limit_gets_413_and_uses_no_reply() {
     let options = Options {
         max_body_bytes: 1000,
@@ -202,23 +179,5 @@ async fn old_requests_are_let_go_and_counted() {
     );
     assert_eq!(requests[2].body, Kept::Json(main_request("number 4")));
     let report = server.report();
-    assert_eq!(
-        (
-            report.main_requests,
-            report.dropped_requests,
-            report.dropped_bodies
-        ),
-        (5, 2, 3)
-    );
-}
-
-#[tokio::test]
-async fn a_report_is_plain_json() {
-    let server = serve("reply\nsay \"1\"").await;
-    let report = serde_json::to_value(server.report()).unwrap();
-    assert_eq!(
-        report["replies"],
-        json!([{"line": 1, "used": 0, "left": 1}])
-    );
-    assert_eq!(report["unexpected"], json!([]));
+    assert_eq!((report.main_requests, report.dropped_requests), (5, 2));
 }
