@@ -41,7 +41,7 @@ fn first_choices(input: &Value) -> Value {
 pub(crate) struct Host {
     reader: BufReader<ReadHalf<DuplexStream>>,
     writer: WriteHalf<DuplexStream>,
-    cli: JoinHandle<Result<Ended, PlayError>>,
+    pub(crate) cli: JoinHandle<Result<Ended, PlayError>>,
     project: PathBuf,
     /// Goes with the host.
     _folder: TempDir,

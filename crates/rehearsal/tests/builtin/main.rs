@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod host;
+mod pipe;
 mod plain;
 mod tour;
 mod volume;

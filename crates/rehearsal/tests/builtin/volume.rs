@@ -1,7 +1,7 @@
 //! The scenarios about volume and time.
 
 use super::host::{Host, allow};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Reads up to the result: how many events, how long the longest line was, and the other lines.
 async fn volume(host: &mut Host) -> (usize, usize, Vec<Value>) {
@@ -56,29 +56,4 @@ async fn a_slow_answer_takes_its_time() {
     let seconds = before.elapsed().as_secs();
     assert!((15..60).contains(&seconds), "{seconds}");
     assert!(turn.text().contains("the end of the slow answer"));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_slow_answer_can_be_interrupted_in_the_middle() {
-    let mut host = Host::start_with("slow", &["--include-partial-messages"]);
-    host.say("Go").await;
-    let mut pieces = 0;
-    while pieces < 20 {
-        let line = host.next().await;
-        pieces += usize::from(line["event"]["delta"]["type"] == "text_delta");
-    }
-    host.send(&json!({
-        "type": "control_request", "request_id": "stop", "request": {"subtype": "interrupt"},
-    }))
-    .await;
-    let turn = host.until_result(allow).await;
-    assert_eq!(turn.result()["subtype"], "error_during_execution");
-    assert!(!turn.text().contains("the end of the slow answer"));
-    assert!(
-        turn.text().starts_with("This answer takes"),
-        "{}",
-        turn.text()
-    );
-    let again = host.turn("Again", allow).await;
-    assert!(again.is_success());
 }

@@ -43,12 +43,23 @@ fn program() -> PathBuf {
     program
 }
 
+/// How the scenario is started, with nothing of the caller in its environment.
+pub(crate) fn command(text: &str) -> Command {
+    let mut command = Command::new(program());
+    command
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("COUNTERSIGN_SCENARIO_TEXT", text);
+    command
+}
+
 impl Process {
     pub(crate) fn start(text: &str) -> Self {
-        let mut child = Command::new(program())
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("COUNTERSIGN_SCENARIO_TEXT", text)
+        Self::spawn(&mut command(text))
+    }
+
+    pub(crate) fn spawn(command: &mut Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -183,6 +194,10 @@ impl Process {
                 self.chunks.recv_timeout(NEVER),
                 Err(RecvTimeoutError::Timeout)
             )
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn is_running(&mut self) -> bool {

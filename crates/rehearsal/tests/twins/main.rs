@@ -1,5 +1,5 @@
 //! Twins: each scenario played on the real CLI 2.1.325 with the scripted model, and on the scripted CLI with the same
-//! script. After normalising what one table names, the two logs agree, but for one short list of accepted differences.
+//! script. After normalising what one table names, the two logs agree, but for a few lines that race in the real CLI.
 //!
 //! `recorded::` holds the scripted CLI against what the real one was recorded to say, `live::` against what it says now
 //! (needs the CLI: `cargo xtask fetch`). `cargo test -p countersign-rehearsal --test twins -- --ignored --nocapture`
@@ -16,7 +16,6 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod accepted;
 mod align;
 mod compare;
 mod fields;
@@ -27,7 +26,6 @@ mod path;
 mod report;
 mod stage;
 mod table;
-mod table_tests;
 mod text;
 mod word;
 

@@ -46,29 +46,6 @@ impl Node {
     }
 }
 
-impl Node {
-    /// What stands there.
-    pub(crate) fn at(&self, path: &[Step]) -> Option<&Leaf> {
-        match (self, path.split_first()) {
-            (Node::Leaf(leaf), None) => Some(leaf),
-            (Node::Object(entries), Some((Step::Key(key), rest))) => {
-                let (_, below) = entries.iter().find(|(name, _)| name == key)?;
-                below.at(rest)
-            }
-            (Node::List(items), Some((Step::Item(index), rest))) => items.get(*index)?.at(rest),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn each_leaf(&self, visit: &mut impl FnMut(&Leaf)) {
-        match self {
-            Node::Object(entries) => entries.iter().for_each(|(_, node)| node.each_leaf(visit)),
-            Node::List(items) => items.iter().for_each(|node| node.each_leaf(visit)),
-            Node::Leaf(leaf) => visit(leaf),
-        }
-    }
-}
-
 /// What is left of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Leaf {
@@ -219,7 +196,9 @@ impl Normaliser {
                 form: form(&id, true),
                 id,
             },
-            (How::Time, Json::String(text)) if is_timestamp(&text) => Leaf::Time("text"),
+            (How::Time, Json::String(text)) if has_shape(&text, "0000-00-00T00:00:00.") => {
+                Leaf::Time("text")
+            }
             (How::Time, Json::Number(number)) => {
                 Leaf::Time(match number.as_f64().is_some_and(|number| number > 1e11) {
                     true => "ms",
@@ -272,15 +251,6 @@ fn form(id: &str, lettered: bool) -> String {
         (None, true) => format!("{}…{length}", id.chars().next().unwrap_or_default()),
         (None, false) => format!("…{length}"),
     }
-}
-
-fn is_timestamp(text: &str) -> bool {
-    let shape = b"0000-00-00T00:00:00";
-    text.len() >= 20
-        && text.bytes().zip(shape).all(|(byte, shape)| match shape {
-            b'0' => byte.is_ascii_digit(),
-            _ => byte == *shape,
-        })
 }
 
 fn rounded(cost: serde_json::Number) -> serde_json::Number {
@@ -346,16 +316,19 @@ fn number_after(text: String, before: &str, fixed: &str) -> String {
 
 /// A file that is named after the moment: `2026-01-02-030405-…`.
 fn dated(text: String) -> String {
-    const SHAPE: &[u8] = b"0000-00-00-000000-";
-    let starts_so = text.len() > SHAPE.len()
-        && text.bytes().zip(SHAPE).all(|(byte, shape)| match shape {
-            b'0' => byte.is_ascii_digit(),
-            _ => byte == *shape,
-        });
-    match starts_so {
-        true => format!("2026-01-01-000000-{}", &text[SHAPE.len()..]),
-        false => text,
+    match text.split_at_checked("0000-00-00-000000-".len()) {
+        Some((date, rest)) if has_shape(date, "0000-00-00-000000-") => {
+            format!("2026-01-01-000000-{rest}")
+        }
+        _ => text,
     }
+}
+
+/// Whether a text begins like another one in which every digit is a nought.
+fn has_shape(text: &str, shape: &str) -> bool {
+    let mut bytes = text.bytes().zip(shape.bytes());
+    text.len() >= shape.len()
+        && bytes.all(|(byte, shape)| byte == shape || shape == b'0' && byte.is_ascii_digit())
 }
 
 /// Plan files are named by chance.

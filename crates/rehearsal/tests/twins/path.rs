@@ -29,14 +29,6 @@ impl Path {
         done
     }
 
-    /// The key that the value stands under, in however many lists.
-    pub(crate) fn last_key(&self) -> Option<&str> {
-        self.0.iter().rev().find_map(|step| match step {
-            Step::Key(key) => Some(&**key),
-            Step::Item(_) => None,
-        })
-    }
-
     /// The same with `[]` for every place in a list.
     pub(crate) fn generic(&self) -> String {
         self.write(|_| "[]".to_owned())
@@ -98,15 +90,6 @@ impl Pattern {
 
     pub(crate) fn matches(&self, path: &Path) -> bool {
         matches(&self.0, &path.0)
-    }
-
-    /// The key that whatever it matches stands under; `None` where any key may stand.
-    pub(crate) fn last_key(&self) -> Option<&str> {
-        let last = self.0.iter().rfind(|part| **part != Part::AnyItem);
-        match last {
-            Some(Part::Key(key)) => Some(key),
-            _ => None,
-        }
     }
 }
 
@@ -174,7 +157,5 @@ mod tests {
     fn a_place_is_written_as_a_pattern_is() {
         assert_eq!(path("a.3.b").to_string(), "a[3].b");
         assert_eq!(path("a.3.b").generic(), "a[].b");
-        assert_eq!(path("a.3").last_key(), Some("a"));
-        assert_eq!(Pattern::parse("x.a[]").last_key(), Some("a"));
     }
 }

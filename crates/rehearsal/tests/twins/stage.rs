@@ -10,7 +10,6 @@ use countersign_testkit::recording::{Entry, Recording};
 use countersign_testkit::sandbox::RunAs;
 use countersign_testkit::scenario::{self, Scenario};
 
-use super::accepted::{ACCEPTED, sort};
 use super::compare::compare;
 use super::normal::{Line, normal};
 use super::order::settled;
@@ -160,11 +159,10 @@ pub(crate) fn laid_beside(
     scripted: &[Line],
     halted: Option<String>,
 ) -> Twin {
-    let differences = compare(&settled(real), &settled(scripted));
     Twin {
         scenario: scenario.to_owned(),
         lines: (real.len(), scripted.len()),
-        sorted: sort(ACCEPTED, scenario, differences),
+        differences: compare(&settled(real), &settled(scripted)),
         halted,
     }
 }
