@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 use super::args::Flags;
 use super::cast::Cast;
 use super::disk::{
-    self, Agents, AgentsError, Chosen, Commands, NoHome, Past, Places, ResumeError, Settings,
-    SettingsError,
+    self, Agents, Chosen, Commands, NoHome, Past, Places, ResumeError, Settings, SettingsError,
 };
 use super::version::Version;
 
@@ -39,8 +38,6 @@ pub(in crate::cli) enum GroundError {
     #[error(transparent)]
     Settings(#[from] SettingsError),
     #[error(transparent)]
-    Agents(#[from] AgentsError),
-    #[error(transparent)]
     Resume(#[from] ResumeError),
 }
 
@@ -63,7 +60,8 @@ impl Ground {
         let initialized = cast.reply("initialize").cloned().unwrap_or_default();
         let mut agents = Agents::load(&initialized["agents"], &places, chosen);
         if let Some(text) = &flags.agents {
-            agents.add_flag(text)?;
+            // What is wrong with it was said when the flags were read.
+            agents.add_json(&serde_json::from_str(text).unwrap_or_default());
         }
         let trusted = disk::is_trusted(&places);
         Ok(Self {

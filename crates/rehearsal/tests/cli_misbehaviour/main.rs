@@ -107,54 +107,30 @@ fn types_blocks_and_fields_can_be_unknown() {
 }
 
 #[test]
-fn the_result_can_be_lost() {
-    let mut process = Process::in_turn("turn\n  say \"one\"\n  lose result\nturn\n  say \"two\"");
-    process.until("assistant");
+fn results_can_be_lost_come_twice_or_say_less() {
+    let text = "turn\n  lose result\nturn\n  result success with {\"result\":\"\",\"is_error\":true}\n\
+                turn\n  result without result\nturn\n  result\n  result error_during_execution\n\
+                turn\n  fail 529 \"Overloaded\"\nturn\n  say \"back\"";
+    let mut process = Process::in_turn(text);
     process.user("again");
-    assert_eq!(process.until("result")["result"], "two");
-}
-
-#[test]
-fn a_result_can_lack_its_text() {
-    let mut process = Process::in_turn(
-        "turn\n  say \"x\"\n  result success with {\"result\":\"\"}\nturn\n  result without result",
-    );
     let result = process.until("result");
-    assert_eq!(result["subtype"], "success");
-    assert_eq!(result["result"], "");
+    assert_eq!(
+        (&result["result"], &result["is_error"]),
+        (&"".into(), &true.into())
+    );
     process.user("again");
     assert_eq!(process.until("result").get("result"), None::<&Value>);
-}
-
-#[test]
-fn there_can_be_a_result_too_many() {
-    let mut process = Process::in_turn("turn\n  result\n  result error_during_execution");
+    process.user("again");
     assert_eq!(process.until("result")["subtype"], "success");
     assert_eq!(process.until("result")["subtype"], "error_during_execution");
-}
-
-#[test]
-fn success_can_be_none() {
-    let mut process = Process::in_turn("turn\n  result success with {\"is_error\":true}");
+    process.user("again");
     let result = process.until("result");
-    assert_eq!(result["subtype"], "success");
-    assert_eq!(result["is_error"], true);
-}
-
-#[test]
-fn the_model_can_be_out_of_reach() {
-    let mut process = Process::in_turn("turn\n  fail 529 \"Overloaded\"\nturn\n  say \"back\"");
-    let said = process.until("assistant");
-    assert!(
-        said["message"]["content"][0]["text"]
-            .as_str()
-            .unwrap()
-            .contains("529 Overloaded")
-    );
-    let result = process.until("result");
-    assert_eq!(result["subtype"], "success");
-    assert_eq!(result["is_error"], true);
-    assert_eq!(result["api_error_status"], 529);
+    let told = [
+        &result["subtype"],
+        &result["is_error"],
+        &result["api_error_status"],
+    ];
+    assert_eq!(told, [&Value::from("success"), &true.into(), &529.into()]);
     process.user("again");
     assert_eq!(process.until("result")["result"], "back");
 }

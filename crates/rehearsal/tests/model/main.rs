@@ -20,6 +20,12 @@ async fn serve(script: &str) -> Server {
         .unwrap()
 }
 
+/// What the server says to a request.
+async fn said(server: &Server, request: &Value) -> String {
+    let answer = http::ask(server.address(), request).await;
+    http::text_in(&answer.events().await.0)
+}
+
 /// A request as the CLI makes it for a turn.
 fn main_request(text: &str) -> Value {
     json!({"model": "m", "stream": true, "tools": [{"name": "T"}], "messages": [{"role": "user", "content": text}]})

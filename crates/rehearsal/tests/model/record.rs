@@ -1,148 +1,96 @@
 //! What the server remembers of a run, and how much of it.
 
 use countersign_rehearsal::model::{KeepLimits, Kept, Kind, Options, Outcome, Script, Server};
+use serde_json::json;
 
 use crate::http::{ask, send};
-use crate::{main_request, serve, side_request};
+use crate::{main_request, said, serve, side_request};
 
 #[tokio::test]
 async fn a_request_after_the_last_reply_fails_loudly_and_is_reported() {
     let server = serve("reply\nsay \"only\"").await;
-    ask(server.address(), &main_request("one"))
-        .await
-        .events()
-        .await;
+    said(&server, &main_request("one")).await;
     assert!(server.report().is_clean());
     let answer = ask(server.address(), &main_request("two")).await;
-    assert_eq!(
-        (answer.status, answer.header("x-should-retry")),
-        (400, Some("false"))
-    );
-    let body = answer.json().await;
-    assert_eq!(body["error"]["type"], "invalid_request_error");
-    assert!(
-        body["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("the script is at its end"),
-        "{body}"
-    );
+    let retry = answer.header("x-should-retry").map(str::to_owned);
+    assert_eq!((answer.status, retry.as_deref()), (400, Some("false")));
+    let error = answer.json().await["error"].take();
+    assert_eq!(error["type"], "invalid_request_error");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("the script is at its end"), "{message}");
     let report = server.report();
     assert!(!report.is_clean());
-    assert_eq!(
-        (report.unexpected.len(), report.unexpected[0].number),
-        (1, 2)
-    );
+    let numbers: Vec<u64> = report.unexpected.iter().map(|other| other.number).collect();
+    assert_eq!(numbers, [2]);
 }
 
 #[tokio::test]
 async fn the_report_says_what_was_used_and_what_is_left() {
-    let server =
-        serve("reply\nsay \"1\"\nreply 3 times\nsay \"2\"\nreply always when \"x\"\nsay \"3\"")
-            .await;
+    let script = "reply\nsay \"1\"\nreply 3 times\nsay \"2\"\nreply always when \"x\"\nsay \"3\"";
+    let server = serve(script).await;
     for text in ["a", "b", "x", "x"] {
-        ask(server.address(), &main_request(text))
-            .await
-            .events()
-            .await;
+        said(&server, &main_request(text)).await;
     }
-    ask(server.address(), &side_request()).await.events().await;
+    said(&server, &side_request()).await;
     let report = server.report();
-    let replies: Vec<_> = report
-        .replies
-        .iter()
-        .map(|reply| (reply.line, reply.used, reply.left))
-        .collect();
-    assert_eq!(replies, [(1, 1, Some(0)), (3, 1, Some(2)), (5, 2, None)]);
-    assert_eq!(
-        (
-            report.main_requests,
-            report.side_requests,
-            report.replies_left()
-        ),
-        (4, 1, 2)
-    );
-    assert!(!report.is_clean());
+    let told = serde_json::to_value(&report).unwrap();
+    let replies = json!([
+        {"line": 1, "used": 1, "left": 0},
+        {"line": 3, "used": 1, "left": 2},
+        {"line": 5, "used": 2, "left": null},
+    ]);
+    assert_eq!(told["replies"], replies);
+    let counts = [&told["main_requests"], &told["side_requests"]];
+    assert_eq!((counts, report.replies_left()), ([&json!(4), &json!(1)], 2));
 }
 
 #[tokio::test]
 async fn requests_are_kept_with_their_bodies_but_without_the_key() {
     let server = serve("reply\nsay \"1\"").await;
     let body = main_request("hi");
-    ask(server.address(), &body).await.events().await;
-    let requests = server.requests();
-    let request = &requests[0];
-    assert_eq!(
-        (request.number, request.kind, request.status),
-        (1, Kind::Main, 200)
-    );
-    assert_eq!(
-        (request.reply_line, request.outcome),
-        (Some(1), Outcome::Answered)
-    );
-    assert_eq!(
-        (request.method.as_str(), request.path.as_str()),
-        ("POST", "/v1/messages?beta=true")
-    );
+    said(&server, &body).await;
+    let request = server.requests().remove(0);
+    assert_eq!((request.kind, request.status), (Kind::Main, 200));
+    let outcome = (request.reply_line, request.outcome);
+    assert_eq!(outcome, (Some(1), Outcome::Answered));
+    assert_eq!(request.path, "/v1/messages?beta=true");
     assert_eq!(request.body, Kept::Json(body));
-    assert_eq!(
-        request.headers,
-        [("user-agent".to_owned(), "test".to_owned())]
-    );
+    let headers = [("user-agent".to_owned(), "test".to_owned())];
+    assert_eq!(request.headers, headers);
 }
 
 #[tokio::test]
 async fn other_paths_get_a_harmless_404_and_are_listed() {
     let server = serve("").await;
     let answer = send(server.address(), "POST", "/api/event_logging/batch", b"{}").await;
-    assert_eq!(
-        (answer.status, answer.header("content-type")),
-        (404, Some("application/json"))
-    );
+    assert_eq!(answer.status, 404);
     assert_eq!(answer.json().await["error"]["type"], "not_found_error");
     assert_eq!(send(server.address(), "HEAD", "/", b"").await.status, 404);
     let report = server.report();
-    assert_eq!(
-        report.elsewhere,
-        ["POST /api/event_logging/batch", "HEAD /"]
-    );
+    let listed = ["POST /api/event_logging/batch", "HEAD /"];
+    assert_eq!(report.elsewhere, listed);
     assert!(report.unexpected.is_empty());
 }
 
 #[tokio::test]
-async fn a_body_that_is_no_json_is_refused_and_kept_as_text() {
-    let server = serve("reply\nsay \"1\"").await;
-    let answer = send(server.address(), "POST", "/v1/messages", b"{\"model\":").await;
-    assert_eq!(answer.status, 400);
-    assert!(
-        answer.json().await["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("not JSON")
-    );
-    assert_eq!(
-        server.requests()[0].body,
-        Kept::Text("{\"model\":".to_owned())
-    );
-    assert_eq!(server.report().replies_left(), 1);
-}
-
-#[tokio::test]
-async fn a_body_over_the_limit_gets_413_and_uses_no_reply() {
+async fn bodies_that_are_no_json_or_too_large_are_refused_and_use_no_reply() {
     let options = Options {
         max_body_bytes: 1000,
         ..Options::default()
     };
-    let server = Server::start(Script::parse("reply\nsay \"1\"").unwrap(), options)
-        .await
-        .unwrap();
+    let script = Script::parse("reply\nsay \"1\"").unwrap();
+    let server = Server::start(script, options).await.unwrap();
+    let answer = send(server.address(), "POST", "/v1/messages", b"{\"model\":").await;
+    assert_eq!(answer.status, 400);
+    let error = answer.json().await["error"].take();
+    assert!(error["message"].as_str().unwrap().contains("not JSON"));
     let answer = ask(server.address(), &main_request(&"x".repeat(2000))).await;
     assert_eq!(answer.status, 413);
     assert_eq!(answer.json().await["error"]["type"], "request_too_large");
-    let request = server.requests().remove(0);
-    assert_eq!((request.status, request.outcome), (413, Outcome::Answered));
+    let kept = server.requests().remove(0).body;
+    assert_eq!(kept, Kept::Text("{\"model\":".to_owned()));
     let report = server.report();
-    assert_eq!((report.unexpected.len(), report.replies_left()), (1, 1));
+    assert_eq!((report.unexpected.len(), report.replies_left()), (2, 1));
 }
 
 #[tokio::test]
@@ -155,27 +103,18 @@ async fn old_requests_are_let_go_and_counted() {
         keep,
         ..Options::default()
     };
-    let server = Server::start(Script::parse("reply always\nsay \"1\"").unwrap(), options)
-        .await
-        .unwrap();
+    let script = Script::parse("reply always\nsay \"1\"").unwrap();
+    let server = Server::start(script, options).await.unwrap();
     for number in 0..5 {
-        ask(server.address(), &main_request(&format!("number {number}")))
-            .await
-            .events()
-            .await;
+        said(&server, &main_request(&format!("number {number}"))).await;
     }
     let requests = server.requests();
-    assert_eq!(
-        requests
-            .iter()
-            .map(|request| request.number)
-            .collect::<Vec<_>>(),
-        [3, 4, 5]
-    );
+    let numbers: Vec<u64> = requests.iter().map(|request| request.number).collect();
+    assert_eq!(numbers, [3, 4, 5]);
+    let oldest = &requests[0].body;
     assert!(
-        matches!(requests[0].body, Kept::Dropped { bytes } if bytes > 50),
-        "{:?}",
-        requests[0].body
+        matches!(oldest, Kept::Dropped { bytes } if *bytes > 50),
+        "{oldest:?}"
     );
     assert_eq!(requests[2].body, Kept::Json(main_request("number 4")));
     let report = server.report();

@@ -142,12 +142,6 @@ impl Comparison {
                 },
             ) => form == other && self.same_id(id, right),
             (Leaf::Text(left), Leaf::Text(right)) => self.same_text(left, right),
-            (Leaf::Long(left), Leaf::Long(right)) => {
-                left.starts_with(&**right) || right.starts_with(&**left)
-            }
-            (Leaf::Long(start), Leaf::Text(text)) | (Leaf::Text(text), Leaf::Long(start)) => {
-                begins(text, start)
-            }
             (left, right) => left == right,
         };
         if !same {
@@ -157,6 +151,9 @@ impl Comparison {
     }
 
     fn same_text(&mut self, real: &[Piece], scripted: &[Piece]) -> bool {
+        if let Some(same) = cut_short(real, scripted).or_else(|| cut_short(scripted, real)) {
+            return same;
+        }
         real.len() == scripted.len()
             && real.iter().zip(scripted).all(|pair| match pair {
                 (Piece::Words(left), Piece::Words(right)) => left == right,
@@ -198,14 +195,22 @@ impl Comparison {
     }
 }
 
-/// Whether a text begins in these words, however they are spaced.
-fn begins(text: &[Piece], start: &str) -> bool {
-    let words = text.iter().map(|piece| match piece {
-        Piece::Words(text) | Piece::Id(text) => &**text,
-    });
-    let words: String = words.collect();
-    let words: Vec<&str> = words.split_whitespace().collect();
-    !words.is_empty() && words.join(" ").starts_with(start)
+/// Whether the other text begins like one that the recording cut; `None` if it is whole. Words before an id count, however
+/// they are spaced: the id may have been cut itself.
+fn cut_short(text: &[Piece], other: &[Piece]) -> Option<bool> {
+    let Some(Piece::Words(end)) = text.last() else {
+        return None;
+    };
+    end.strip_suffix('…')?;
+    let words = |text: &[Piece]| match text.first() {
+        Some(Piece::Words(words)) => {
+            let words: Vec<&str> = words.trim_end_matches('…').split_whitespace().collect();
+            words.join(" ")
+        }
+        _ => String::new(),
+    };
+    let (cut, whole) = (words(text), words(other));
+    Some(whole.starts_with(&cut) || cut.starts_with(&whole))
 }
 
 const SHOWN: usize = 120;

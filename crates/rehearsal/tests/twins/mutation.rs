@@ -10,7 +10,7 @@ use super::compare::compare;
 use super::fields::{self, Field};
 use super::normal::{Line, Normaliser, normal};
 use super::order::settled;
-use super::stage::{self, fixed_places};
+use super::stage;
 use super::table::{lookup, table};
 
 /// A log, and what the comparison makes of a changed one.
@@ -27,7 +27,7 @@ fn logs() -> Vec<Log> {
         .map(|scenario| {
             let entries = stage::recording(&scenario).entries;
             Log {
-                lines: normal(&entries, &fixed_places()),
+                lines: normal(&entries),
                 scenario,
                 entries,
             }
@@ -54,7 +54,7 @@ impl Log {
 fn a_log_agrees_with_itself_and_sees_a_line_that_is_missing_or_stands_twice() {
     let mut tried = 0;
     for log in logs() {
-        let again = normal(&log.entries, &fixed_places());
+        let again = normal(&log.entries);
         assert_eq!(compare(&settled(&log.lines), &settled(&again)), []);
         for place in 0..log.lines.len() {
             for times in [0, 2] {
@@ -105,7 +105,7 @@ fn every_change_of_a_field_is_seen_and_every_row_of_the_table_is_of_use() {
     let mut used = vec![false; table().len()];
     let mut swallowed = Vec::new();
     for log in logs() {
-        let normaliser = Normaliser::of(&log.entries, &fixed_places());
+        let normaliser = Normaliser::of(&log.entries);
         for field in fields::of(&log.entries) {
             if !seen.insert((field.word.clone(), field.path.generic())) {
                 continue;

@@ -1,13 +1,12 @@
-//! A log made comparable: each line as a tree whose leaves are values as they are, or what the table makes of them. Pure.
+//! A log made comparable: each line of a recording as a tree whose leaves are values as they are, or what the table makes of
+//! them. Pure.
 //!
 //! Touches no field that the table does not name. Ids are only marked here: whether two logs use theirs in the same places
 //! is for the comparison to say.
 
 use std::collections::BTreeSet;
-use std::path::Path as Folder;
 
 use countersign_testkit::json::Json;
-use countersign_testkit::recording::normalise::Places;
 use countersign_testkit::recording::{Dir, Entry};
 
 use super::path::{Path, Step};
@@ -56,24 +55,15 @@ pub(crate) enum Leaf {
         form: String,
         id: String,
     },
-    /// A point in time: as a text, in seconds, in milliseconds.
-    Time(&'static str),
     Figure,
     Prose,
-    /// The first words of a long text, up to an id.
-    Long(String),
-    /// A text with ids in it.
+    /// A text, and the ids in it.
     Text(Vec<Piece>),
 }
 
-/// Texts that are longer than this are the vendor's own words, where the table says `Report`, and so many of them count.
-/// A recording has kept no more than that.
-const LONGEST: usize = 100;
-const FIRST: usize = 8;
-
 /// The lines of a log. Stderr is read beside stdout, so its lines go to the end of their run.
-pub(crate) fn normal(entries: &[Entry], places: &Places) -> Vec<Line> {
-    let normaliser = Normaliser::of(entries, places);
+pub(crate) fn normal(entries: &[Entry]) -> Vec<Line> {
+    let normaliser = Normaliser::of(entries);
     let mut lines: Vec<Line> = Vec::new();
     let mut stderr: Vec<Line> = Vec::new();
     for (entry, number) in entries.iter().zip(1..) {
@@ -94,12 +84,11 @@ pub(crate) fn normal(entries: &[Entry], places: &Places) -> Vec<Line> {
 /// What is to be known of a whole log before a line of it can be normalised.
 pub(crate) struct Normaliser {
     words: Words,
-    folders: Folders,
     ids: BTreeSet<String>,
 }
 
 impl Normaliser {
-    pub(crate) fn of(entries: &[Entry], places: &Places) -> Self {
+    pub(crate) fn of(entries: &[Entry]) -> Self {
         let mut words = Words::default();
         let lines = entries.iter().map(|entry| (entry.dir, parsed(entry)));
         let lines: Vec<(Dir, Option<Json>)> = lines.collect();
@@ -113,12 +102,7 @@ impl Normaliser {
                 learn(&word, &mut Path::default(), line, &mut ids);
             }
         }
-        let folders = Folders::new(places);
-        Normaliser {
-            words,
-            folders,
-            ids,
-        }
+        Normaliser { words, ids }
     }
 
     pub(crate) fn line(&self, number: usize, entry: &Entry) -> Line {
@@ -152,7 +136,7 @@ fn learn(word: &str, path: &mut Path, json: &Json, ids: &mut BTreeSet<String>) {
             }
         }
         Json::String(text) => {
-            let is_id = matches!(lookup(word, path), Some(How::Id | How::LetteredId));
+            let is_id = lookup(word, path) == Some(How::Id);
             // Something shorter, or the host's own, would be found inside of ordinary words.
             if is_id && text.len() >= 8 && !text.starts_with("host-") {
                 ids.insert(text.clone());
@@ -179,170 +163,29 @@ impl Normaliser {
                 });
                 Node::List(items.collect())
             }
-            plain => Node::Leaf(match lookup(word, path) {
-                Some(how) => self.leaf(how, plain),
-                None => Leaf::Plain(plain),
-            }),
+            plain => Node::Leaf(self.leaf(lookup(word, path), plain)),
         }
     }
 
-    fn leaf(&self, how: How, json: Json) -> Leaf {
+    fn leaf(&self, how: Option<How>, json: Json) -> Leaf {
         match (how, json) {
-            (How::Id, Json::String(id)) => Leaf::Id {
-                form: form(&id, false),
-                id,
-            },
-            (How::LetteredId, Json::String(id)) => Leaf::Id {
-                form: form(&id, true),
-                id,
-            },
-            (How::Time, Json::String(text)) if has_shape(&text, "0000-00-00T00:00:00.") => {
-                Leaf::Time("text")
+            (Some(How::Id), Json::String(id)) => {
+                let form = format!("{}…{}", kind(&id), id.len());
+                Leaf::Id { form, id }
             }
-            (How::Time, Json::Number(number)) => {
-                Leaf::Time(match number.as_f64().is_some_and(|number| number > 1e11) {
-                    true => "ms",
-                    false => "s",
-                })
-            }
-            (How::Figure, Json::Number(_)) => Leaf::Figure,
-            (How::Cost, Json::Number(cost)) => Leaf::Plain(Json::Number(rounded(cost))),
-            (How::Prose, Json::String(text)) if !text.is_empty() => Leaf::Prose,
-            (How::Place, Json::String(text)) => self.text(text),
-            (How::Report, Json::String(text)) => {
-                let text = self.folders.replace(text);
-                match text.chars().count() > LONGEST {
-                    true => self.long(&text),
-                    false => self.text(text),
-                }
-            }
-            // Of another kind than the table expects: it counts as it is.
+            (Some(How::Figure), Json::Number(_)) => Leaf::Figure,
+            (Some(How::Prose), Json::String(text)) if !text.is_empty() => Leaf::Prose,
+            (_, Json::String(text)) => Leaf::Text(pieces(&text, &self.ids)),
             (_, json) => Leaf::Plain(json),
         }
     }
-
-    fn text(&self, text: String) -> Leaf {
-        match text.strip_suffix('…') {
-            Some(start) => self.long(start),
-            None => Leaf::Text(pieces(&self.folders.replace(text), &self.ids)),
-        }
-    }
-
-    fn long(&self, text: &str) -> Leaf {
-        let text = text.trim_end_matches('…');
-        let words: Vec<&str> = text.split_whitespace().take(FIRST).collect();
-        let words: String = words.join(" ").chars().take(LONGEST).collect();
-        // An id may have been cut itself.
-        match pieces(&words, &self.ids).first() {
-            Some(Piece::Words(words)) => Leaf::Long(words.clone()),
-            _ => Leaf::Long(String::new()),
-        }
-    }
 }
 
-/// What two ids of one kind have in common.
-fn form(id: &str, lettered: bool) -> String {
-    let length = id.len();
-    if super::text::uuid_at(id, 0) && length == 36 {
-        return "uuid".to_owned();
-    }
-    match (id.rfind('_'), lettered) {
-        (Some(end), _) => format!("{}…{length}", &id[..=end]),
-        (None, true) => format!("{}…{length}", id.chars().next().unwrap_or_default()),
-        (None, false) => format!("…{length}"),
-    }
-}
-
-fn rounded(cost: serde_json::Number) -> serde_json::Number {
-    let nano = cost.as_f64().map(|cost| (cost * 1e9).round() / 1e9);
-    match nano.and_then(serde_json::Number::from_f64) {
-        Some(rounded) if cost.is_f64() => rounded,
-        _ => cost,
-    }
-}
-
-/// The folders of a run and what stands for them.
-struct Folders(Vec<(String, String)>);
-
-impl Folders {
-    fn new(places: &Places) -> Self {
-        let mut pairs = Vec::new();
-        for (folder, fixed) in [
-            (&places.project, "/project"),
-            (&places.home, "/home/user"),
-            (&places.tmp, "/tmp"),
-            (&places.cli, "/opt/claude"),
-        ] {
-            pairs.push((folder.to_string_lossy().into_owned(), fixed.to_owned()));
-            // The CLI names folders after folders: every character but letters and digits is a dash.
-            pairs.push((dashed(folder), dashed(Folder::new(fixed))));
-        }
-        pairs.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
-        pairs.retain(|(from, to)| from != to);
-        Folders(pairs)
-    }
-
-    fn replace(&self, text: String) -> String {
-        let text = self.0.iter().fold(text, |text, (from, to)| {
-            if text.contains(from) {
-                text.replace(from, to)
-            } else {
-                text
-            }
-        });
-        let text = dated(plan_file(text));
-        let text = number_after(text, "127.0.0.1:", "8080");
-        let text = number_after(text, "/cc-socks/", "4242");
-        number_after(text, "/tmp/claude-", "1000")
-    }
-}
-
-fn dashed(path: &Folder) -> String {
-    path.to_string_lossy()
-        .replace(|c: char| !c.is_ascii_alphanumeric(), "-")
-}
-
-/// Replaces the digits that follow a text: a process id, a user's number.
-fn number_after(text: String, before: &str, fixed: &str) -> String {
-    let Some(start) = text.find(before).map(|found| found + before.len()) else {
-        return text;
-    };
-    let rest = text[start..].trim_start_matches(|c: char| c.is_ascii_digit());
-    match rest.len() == text.len() - start {
-        true => text,
-        false => format!("{}{fixed}{rest}", &text[..start]),
-    }
-}
-
-/// A file that is named after the moment: `2026-01-02-030405-…`.
-fn dated(text: String) -> String {
-    match text.split_at_checked("0000-00-00-000000-".len()) {
-        Some((date, rest)) if has_shape(date, "0000-00-00-000000-") => {
-            format!("2026-01-01-000000-{rest}")
-        }
-        _ => text,
-    }
-}
-
-/// Whether a text begins like another one in which every digit is a nought.
-fn has_shape(text: &str, shape: &str) -> bool {
-    let mut bytes = text.bytes().zip(shape.bytes());
-    text.len() >= shape.len()
-        && bytes.all(|(byte, shape)| byte == shape || shape == b'0' && byte.is_ascii_digit())
-}
-
-/// Plan files are named by chance.
-fn plan_file(text: String) -> String {
-    const FOLDER: &str = "/.claude/plans/";
-    let Some(start) = text.find(FOLDER).map(|found| found + FOLDER.len()) else {
-        return text;
-    };
-    match text[start..].find(".md") {
-        Some(length) if !text[start..start + length].contains(['/', ' ', '\n']) => format!(
-            "{}the-plan{}",
-            &text[..start],
-            plan_file(text[start + length..].to_owned())
-        ),
-        _ => text,
+/// What an id begins with that says of which kind it is. A recording numbers most ids and keeps that.
+fn kind(id: &str) -> &str {
+    match (id.rfind('_'), id.split_at_checked(1)) {
+        (Some(end), _) => &id[..end],
+        (None, Some((letter, rest))) if rest.bytes().all(|byte| byte.is_ascii_digit()) => letter,
+        _ => "",
     }
 }

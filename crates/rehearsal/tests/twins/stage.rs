@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use countersign_testkit::drive::{self, Attempt, ModelFrom, Stage};
 use countersign_testkit::fetch::{Installed, Pinned};
-use countersign_testkit::recording::normalise::Places;
 use countersign_testkit::recording::{Entry, Recording};
 use countersign_testkit::sandbox::RunAs;
 use countersign_testkit::scenario::{self, Scenario};
@@ -47,7 +46,7 @@ pub(crate) fn load(name: &str) -> Scenario {
 
 /// What the real CLI was recorded to say.
 pub(crate) fn recorded(name: &str) -> Vec<Line> {
-    normal(&recording(name).entries, &fixed_places())
+    normal(&recording(name).entries)
 }
 
 pub(crate) fn recording(name: &str) -> Recording {
@@ -67,23 +66,12 @@ fn own_scenarios() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/twins/scenarios")
 }
 
-/// The places of a recording.
-pub(crate) fn fixed_places() -> Places {
-    Places {
-        project: "/project".into(),
-        home: "/home/user".into(),
-        tmp: "/tmp".into(),
-        cli: "/opt/claude".into(),
-        key: "dummy-key".into(),
-    }
-}
-
 /// What the real CLI says now.
 pub(crate) async fn real(scenario: &Scenario, installed: &Installed) -> Vec<Line> {
     let played = drive::play(scenario, installed, RunAs::Caller).await;
     let played = played.unwrap_or_else(|error| panic!("the real CLI: {error}"));
     keep_log(scenario, "real", &played.entries);
-    normal(&played.entries, &played.places)
+    normal(&played.recording().entries)
 }
 
 /// What the scripted CLI says, as far as it comes.
@@ -98,7 +86,7 @@ async fn scripted(scenario: &Scenario, patience: Duration) -> (Vec<Line>, Option
     let attempt = stage.attempt(scenario).await;
     let Attempt { played, failed } = attempt.unwrap_or_else(|error| panic!("{error}"));
     keep_log(scenario, "scripted", &played.entries);
-    let lines = normal(&played.entries, &played.places);
+    let lines = normal(&played.recording().entries);
     (lines, failed.map(|error| first_lines(&error.to_string())))
 }
 

@@ -13,20 +13,10 @@ use super::path::{Path, Pattern, fits};
 pub(crate) enum How {
     /// An id of the run's own making: its form counts, and that both logs use it in the same places.
     Id,
-    /// The same, and its first letter says what it is (`a` an agent, `b` a shell).
-    LetteredId,
-    /// A point in time: that it is one counts.
-    Time,
-    /// A measurement (a duration, a process id): that it is a number counts.
+    /// A measurement: that it is a number counts.
     Figure,
-    /// A sum of prices: rounded to a billionth.
-    Cost,
     /// The vendor's own words: that there are some counts.
     Prose,
-    /// A text in which folders of the run and ids stand: those are replaced, the rest counts.
-    Place,
-    /// The same, but when it is long, words of the vendor's own, of which the first few count.
-    Report,
 }
 
 /// One row.
@@ -43,13 +33,8 @@ impl Row {
         let (line, path) = rest.split_once(" | ").unwrap();
         let how = match how {
             "Id" => How::Id,
-            "LetteredId" => How::LetteredId,
-            "Time" => How::Time,
             "Figure" => How::Figure,
-            "Cost" => How::Cost,
             "Prose" => How::Prose,
-            "Place" => How::Place,
-            "Report" => How::Report,
             other => panic!("{other} is nothing that can be done"),
         };
         Row {

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::front;
 use super::places::Places;
@@ -36,11 +36,6 @@ pub(in crate::cli) struct AgentDef {
     pub(in crate::cli) model: Option<String>,
     pub(in crate::cli) source: AgentSource,
 }
-
-/// What is wrong with agents that were given as JSON. Says what the CLI says.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("Error: Invalid --agents configuration:\n{0}")]
-pub(in crate::cli) struct AgentsError(String);
 
 /// All sub-agents of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -74,27 +69,14 @@ impl Agents {
         agents
     }
 
-    /// Adds what `--agents` says.
-    ///
-    /// # Errors
-    /// When it is no JSON, or an agent lacks its description or prompt.
-    pub(in crate::cli) fn add_flag(&mut self, text: &str) -> Result<(), AgentsError> {
-        let agents: Value = serde_json::from_str(text)
-            .map_err(|_| AgentsError("invalid JSON: JSON Parse error: Expected '}'".to_owned()))?;
-        self.add_json(&agents)
-    }
-
-    /// Adds agents as `initialize` gives them: an object with the names as keys.
-    ///
-    /// # Errors
-    /// When an agent lacks its description or prompt; none is added then.
-    pub(in crate::cli) fn add_json(&mut self, agents: &Value) -> Result<(), AgentsError> {
-        let entries = agents.as_object().into_iter().flatten();
-        let found: Result<Vec<AgentDef>, AgentsError> = entries
-            .map(|(name, body)| agent_of_json(name, body))
-            .collect();
-        found?.into_iter().for_each(|agent| self.add(agent));
-        Ok(())
+    /// Adds agents as `--agents` and `initialize` give them: an object with the names as keys. One that lacks its
+    /// description or prompt is none.
+    pub(in crate::cli) fn add_json(&mut self, agents: &Value) {
+        for (name, body) in agents.as_object().into_iter().flatten() {
+            agent_of_json(name, body)
+                .into_iter()
+                .for_each(|agent| self.add(agent));
+        }
     }
 
     /// The sub-agent of this name.
@@ -159,28 +141,18 @@ fn agent_of_file(content: &str, source: AgentSource) -> Option<AgentDef> {
     })
 }
 
-fn agent_of_json(name: &str, body: &Value) -> Result<AgentDef, AgentsError> {
-    let empty = Map::new();
-    let body = body.as_object().unwrap_or(&empty);
-    let text = |key: &str| body.get(key).and_then(Value::as_str).map(str::to_owned);
-    let demand = |key: &str| {
-        let message =
-            || format!("{name}.{key}: Invalid input: expected string, received undefined");
-        text(key).ok_or_else(|| AgentsError(message()))
+fn agent_of_json(name: &str, body: &Value) -> Option<AgentDef> {
+    let text = |key: &str| body[key].as_str().map(str::to_owned);
+    text("prompt")?;
+    let tools = body["tools"].as_array();
+    let texts = |tools: &Vec<Value>| {
+        let tools = tools.iter().filter_map(Value::as_str);
+        tools.map(str::to_owned).collect()
     };
-    let tools = body.get("tools").and_then(Value::as_array);
-    let tools = tools.map(|tools| {
-        tools
-            .iter()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect()
-    });
-    demand("prompt")?;
-    Ok(AgentDef {
+    Some(AgentDef {
         name: name.to_owned(),
-        description: demand("description")?,
-        tools,
+        description: text("description")?,
+        tools: tools.map(texts),
         model: text("model"),
         source: AgentSource::Flag,
     })
@@ -245,7 +217,10 @@ mod tests {
         assert_eq!(beta.description, "Project beta");
         assert_eq!(beta.tools.as_deref().unwrap(), ["Read", "Bash"]);
         assert_eq!(agents.lookup("multi").unwrap().tools, None);
-        agents.add_flag(r#"{"delta":{"description":"Flag delta","prompt":"You are delta","model":"haiku"},"beta":{"description":"Flag beta","prompt":"p"}}"#).unwrap();
+        agents.add_json(&json!({
+            "delta": {"description": "Flag delta", "prompt": "You are delta", "model": "haiku"},
+            "beta": {"description": "Flag beta", "prompt": "p"}, "nobody": {"prompt": "You are nobody"},
+        }));
         let names = ["alpha", "beta", "claude", "delta", "Explore", "multi"];
         assert_eq!(agents.names(), names);
         let infos = agents.infos();
@@ -254,15 +229,5 @@ mod tests {
             json!({"name": "beta", "description": "Flag beta"})
         );
         assert_eq!(infos[3]["model"], "haiku");
-        let refused = agents
-            .add_flag(r#"{"d":{"prompt":"You are d"}}"#)
-            .unwrap_err();
-        assert!(
-            refused
-                .to_string()
-                .ends_with("\nd.description: Invalid input: expected string, received undefined")
-        );
-        assert!(agents.add_flag("{broken").is_err());
-        assert_eq!(agents.names(), names);
     }
 }

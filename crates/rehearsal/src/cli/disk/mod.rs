@@ -22,7 +22,7 @@ mod read_back;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::cli) use agents::{Agents, AgentsError};
+pub(in crate::cli) use agents::Agents;
 pub(in crate::cli) use commands::Commands;
 pub(in crate::cli) use edit::carry_out;
 pub(in crate::cli) use files::{Mode, append, replace};

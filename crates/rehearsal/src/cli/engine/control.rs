@@ -167,7 +167,7 @@ impl Engine {
         self.hooks = request["hooks"].clone();
         if let (Some(agents), true) = (&mut self.agents, request["agents"].is_object()) {
             // A definition that is incomplete is passed over, as the CLI does.
-            let _ = agents.add_json(&request["agents"]);
+            agents.add_json(&request["agents"]);
         }
         self.flags.forwards_agent_text |= request["forwardSubagentText"] == true;
         if request["jsonSchema"].is_object() {

@@ -76,7 +76,6 @@ impl Engine {
         let slug = disk::plan_slug(self.seed, prompt.as_deref());
         let path = format!("{}/plans/{slug}.md", self.config_dir);
         self.plan_file = Some(path.clone());
-        self.note_plan(&slug);
         self.permissions.set_plan_file(&path);
         self.order(Deed(Kind::Plan { path }));
     }
