@@ -179,45 +179,33 @@ fn is_loopback(url: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn places() -> Places {
-        Places::below("/run")
-    }
-
     #[test]
     fn the_environment_holds_the_fixed_names_and_what_is_added_and_nothing_else() {
-        let more = [("X".to_owned(), "1".to_owned())];
-        let environment = environment(&places(), "/bin".into(), "http://127.0.0.1:9", &more);
-        let environment = environment.unwrap();
-        let mut names: Vec<_> = environment
-            .iter()
-            .map(|(name, _)| name.to_str().unwrap())
-            .collect();
-        let mut expected = FIXED.to_vec();
-        expected.push("X");
+        let of = |url: &str, name: &str| {
+            let more = [(name.to_owned(), "1".to_owned())];
+            let places = Places::below("/run");
+            environment(&places, "/bin".into(), url, &more).map(|variables| {
+                let names = variables.into_iter().map(|(name, _)| name);
+                names.collect::<Vec<OsString>>()
+            })
+        };
+        let mut names = of("http://127.0.0.1:9", "X").unwrap();
+        let mut expected: Vec<OsString> = FIXED.iter().map(OsString::from).collect();
+        expected.push("X".into());
         names.sort_unstable();
         expected.sort_unstable();
         assert_eq!(names, expected);
-    }
-
-    #[test]
-    fn neither_another_machine_nor_another_home_is_taken() {
-        let of = |url: &str, more: &[(String, String)]| {
-            environment(&places(), "/bin".into(), url, more).unwrap_err()
-        };
-        for url in [
+        let elsewhere = [
             "http://10.0.0.1:80",
             "https://127.0.0.1:1",
             "http://localhost.example:1",
-        ] {
-            assert_eq!(of(url, &[]), EnvironmentError::NotLoopback(url.to_owned()));
+        ];
+        for url in elsewhere {
+            let refused = EnvironmentError::NotLoopback(url.to_owned());
+            assert_eq!(of(url, "X"), Err(refused));
         }
-        let home = [("HOME".to_owned(), "/elsewhere".to_owned())];
         let refused = EnvironmentError::Fixed("HOME".to_owned());
-        assert_eq!(of("http://[::1]:9", &home), refused);
-    }
-
-    #[test]
-    fn programs_are_found_where_they_were_named_before_the_system() {
+        assert_eq!(of("http://[::1]:9", "HOME"), Err(refused));
         let path = search_path(&["/nowhere/claude".into()], &["/opt/node/bin".into()]);
         assert_eq!(path, "/opt/node/bin:/usr/bin:/bin");
     }

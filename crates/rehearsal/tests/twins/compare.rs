@@ -210,7 +210,8 @@ fn cut_short(text: &[Piece], other: &[Piece]) -> Option<bool> {
         _ => String::new(),
     };
     let (cut, whole) = (words(text), words(other));
-    Some(whole.starts_with(&cut) || cut.starts_with(&whole))
+    let begins = whole.starts_with(&cut) || cut.starts_with(&whole);
+    Some(begins && cut.is_empty() == whole.is_empty())
 }
 
 const SHOWN: usize = 120;

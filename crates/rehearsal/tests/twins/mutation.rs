@@ -82,7 +82,8 @@ fn changed(field: &Field) -> Option<Json> {
         Json::Null => Json::Bool(true),
         Json::Bool(value) => Json::Bool(!value),
         Json::Number(number) => Json::from(number.as_f64().unwrap().abs() as u64 + 1),
-        Json::String(text) => Json::String(format!("{text}x")),
+        // At its start: a recording may have cut the end.
+        Json::String(text) => Json::String(format!("x{text}")),
         Json::Array(items) => Json::Array(items.split_last()?.1.to_vec()),
         Json::Object(entries) => {
             let new = ("surprise".to_owned(), Json::from("new"));
