@@ -151,12 +151,17 @@ it('keeps every promise of every chapter, and goes on where it was after its age
   await next(page, 9);
   await says(page, 'From here on I follow plain requests.');
   expect(await page.locator('body').innerText()).not.toMatch(/\$\s?\d/);
-  for (const [path, shown] of [['/inbox', 'Inbox'], ['/sessions', 'Sessions'], ['/insights', 'Tokens per day'], ['/insights?days=90', 'Tokens per week'], ['/audit', 'Decisions'], ['/plain', 'Waiting for you'], [`/plain/sessions/${session}`, '']] as const) {
+  for (const [path, shown] of [['/inbox', 'Inbox'], ['/sessions', 'Sessions'], ['/insights', 'Tokens per day'], ['/insights?days=90', 'Tokens per week'], ['/audit', 'Decisions'], ['/plain', 'Waiting for you']] as const) {
     await page.goto(stage.url + path);
     await main(page).getByRole('heading', { name: shown }).first().waitFor();
     if (shown.startsWith('Tokens')) await main(page).getByRole('term').filter({ hasText: 'Turns' }).waitFor();
     expect(await page.locator('body').innerText(), path).not.toMatch(/\$\s?\d|^Cost/m);
   }
+  // What stands below its first line is the conversation, with `$1` of a script in it.
+  await page.goto(`${stage.url}/plain/sessions/${session}`);
+  const line = await main(page).locator('p').first().innerText();
+  expect(line).toContain('mode');
+  expect(line).not.toContain('$');
   expect(faults).toEqual([]);
   await context.close();
 }, 240_000);
