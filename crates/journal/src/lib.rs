@@ -41,7 +41,7 @@ pub use error::{AppendError, OpenError, ReadError, RollError, SyncError};
 pub use event::{Exit, KeeperEvent, OpenQuestion, ProcessName, SpawnedAgent};
 pub use header::{BadHeader, VERSION};
 pub use heads::{HeadAt, Heads, heads};
-pub use note::Note;
+pub use note::{KEEP_PLANNING, Note};
 pub use reader::{Damaged, Flaw, Large, Reader, Step, read_range};
 pub use record::{BadRecord, Kind, MOST_AROUND, Record};
 pub use survey::{Carried, survey};

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use countersign_journal::KEEP_PLANNING;
 use serde::{Deserialize, Serialize};
 
 use crate::body::{Outcome, Tokens, Verdict, Withdrawn};
@@ -52,7 +53,7 @@ pub struct ApprovalCounts {
     pub allowed: u64,
     /// Answered with no.
     pub denied: u64,
-    /// Plans that did not go on in their conversation: sent back to be made better, or begun afresh elsewhere.
+    /// Plans that were sent back to be made better.
     #[serde(default)]
     pub sent_back: u64,
     /// Answered with an error, or something unknown.
@@ -84,16 +85,17 @@ pub struct ApprovalCounts {
 impl ApprovalCounts {
     pub(crate) fn answered(
         &mut self,
-        is_plan: bool,
+        way: Option<&str>,
         verdict: Verdict,
         by: Option<&str>,
         waited: u64,
     ) {
         self.open = self.open.saturating_sub(1);
-        match (verdict, is_plan) {
-            (Verdict::Allow, _) => self.allowed += 1,
-            (Verdict::Deny, false) => self.denied += 1,
-            (Verdict::Deny, true) => self.sent_back += 1,
+        match (verdict, way) {
+            (Verdict::Deny, Some(KEEP_PLANNING)) => self.sent_back += 1,
+            (Verdict::Deny, None) => self.denied += 1,
+            // A plan that is carried out in a fresh conversation was approved, whatever the wire says.
+            (Verdict::Allow, _) | (Verdict::Deny, Some(_)) => self.allowed += 1,
             (Verdict::Error | Verdict::Other, _) => self.other += 1,
         }
         self.waited = self.waited.saturating_add(waited);

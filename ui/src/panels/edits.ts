@@ -6,9 +6,6 @@ import { inputOf } from '../feed/model/tools';
 import type { FileDiff } from '../feed/model/diff';
 import { changeOf } from '../feed/tools/change';
 
-/** How the host says that a call writes the session's own plan. */
-const PLAN_FILE = "It is the session's own plan file";
-
 export function editsIn(entries: readonly Entry[], folder?: string): FileDiff[] {
   const files = new Map<string, FileDiff>();
   for (const { body } of entries) {
@@ -23,8 +20,8 @@ export function editsIn(entries: readonly Entry[], folder?: string): FileDiff[] 
 
 /** The agent's own plan is no file of the project: it lies in the folder of its plans, or the host let it be written as one. */
 function isPlan(tool: Tool): boolean {
-  const why = tool.approval?.answer?.why ?? '';
-  return /[\\/]\.claude[\\/]plans[\\/][^\\/]+\.md$/.test(text(inputOf(tool), 'file_path')) || why.startsWith(PLAN_FILE);
+  const isMarked = tool.approval?.answer?.reason_kind === 'plan-file';
+  return isMarked || /[\\/]\.claude[\\/]plans[\\/][^\\/]+\.md$/.test(text(inputOf(tool), 'file_path'));
 }
 
 function joined(before: FileDiff, after: FileDiff): FileDiff {

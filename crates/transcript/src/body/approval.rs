@@ -96,6 +96,10 @@ pub struct Answer {
     /// The turn ends with it.
     #[serde(default)]
     pub interrupts: bool,
+    /// For a plan: the way on that was taken, where it is known: `clear-context`, `accept-edits`, `manual`,
+    /// `keep-planning`. The wire says no to the first and the last, and neither is a denial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub way: Option<String>,
     /// The input that runs, where it is not the one that was asked about; the values of a form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Shown>,
@@ -108,6 +112,10 @@ pub struct Answer {
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// Why, as a word, where a rule or the mode decided: `plan-file` for the session's own plan, which is no change of the
+    /// project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason_kind: Option<String>,
     /// From which client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,

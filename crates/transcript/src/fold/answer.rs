@@ -3,6 +3,7 @@
 //! Owns how an answer is read and to which question or hook it belongs. The first answer counts; one to a question that
 //! is not open changes nothing, as it changes nothing for the agent.
 
+use countersign_journal::Note;
 use countersign_wire::route::Route;
 
 use super::Fold;
@@ -72,8 +73,10 @@ impl Fold {
                 .updated_permissions
                 .as_ref()
                 .map(|json| Shown::of(json, here)),
+            way: note.way,
             by: note.by,
             why: note.why,
+            reason_kind: note.reason_kind,
             client: note.client,
             digest: note.digest,
             at: self.live.at(),
@@ -105,7 +108,11 @@ impl Fold {
             return;
         }
         answer.waited = answer.at.saturating_sub(approval.asked_at);
+        if is_plan && answer.verdict == Verdict::Deny {
+            answer.way = way_of_refused(&answer);
+        }
         let (verdict, by, waited) = (answer.verdict, answer.by.clone(), answer.waited);
+        let way = answer.way.clone();
         if answer.interrupts {
             self.turn.interrupted_by(by.clone());
         }
@@ -113,7 +120,7 @@ impl Fold {
         approval.answer = Some(answer);
         self.sums()
             .approvals
-            .answered(is_plan, verdict, by.as_deref(), waited);
+            .answered(way.as_deref(), verdict, by.as_deref(), waited);
     }
 
     fn hook_answered(&mut self, entry: EntryId, body: &ResponseBody, is_error: bool) {
@@ -142,4 +149,14 @@ impl Fold {
         };
         self.end_hook(entry, state);
     }
+}
+
+/// Returns the way on that a no to a plan stands for, as its note says.
+fn way_of_refused(answer: &Answer) -> Option<String> {
+    let note = Note {
+        by: answer.by.clone(),
+        way: answer.way.clone(),
+        ..Note::default()
+    };
+    Note::way_of_refused_plan(Some(&note), answer.interrupts).map(str::to_owned)
 }

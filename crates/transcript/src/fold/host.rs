@@ -26,6 +26,12 @@ pub(super) struct Noted {
     /// The mode of the host that is in force from the line on.
     #[serde(default)]
     pub(super) mode: Option<String>,
+    /// Why, as a word.
+    #[serde(default)]
+    pub(super) reason_kind: Option<String>,
+    /// The way on from a plan.
+    #[serde(default)]
+    pub(super) way: Option<String>,
 }
 
 /// A request of the host that waits for its reply.
@@ -57,6 +63,8 @@ impl Fold {
                     client: field(&note.client),
                     digest: field(&note.digest),
                     mode: note.extra.get("mode").and_then(Value::as_str).map(word),
+                    reason_kind: decision.and_then(|it| it.get("kind")?.as_str()).map(word),
+                    way: field(&note.way),
                 });
             }
             Err(_) => self.unread('d', line, None, Some("not a note")),

@@ -122,7 +122,7 @@ impl Fold {
                 .as_ref()
                 .map(|usage| usage.tokens())
                 .unwrap_or_default(),
-            denials: glance.permission_denials.as_ref().map_or(0, Vec::len) as u64,
+            denials: glance.denials(),
         }
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::{lenient, read};
-use crate::body::Tokens;
+use crate::body::{Role, Tokens};
 use crate::meter::whole;
 
 /// An `assistant` or `user` line.
@@ -217,9 +217,27 @@ pub(crate) struct ResultGlance {
     #[serde(deserialize_with = "lenient")]
     pub(crate) model_usage_since_last_result: Option<BTreeMap<String, ModelGlance>>,
     #[serde(deserialize_with = "lenient")]
-    pub(crate) permission_denials: Option<Vec<serde::de::IgnoredAny>>,
+    permission_denials: Option<Vec<DenialGlance>>,
     #[serde(deserialize_with = "lenient")]
     pub(crate) user_message_uuid: Option<String>,
     #[serde(deserialize_with = "lenient")]
     pub(crate) user_message_uuids: Option<Vec<String>>,
+}
+
+/// A call that the CLI counts as denied.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct DenialGlance {
+    #[serde(deserialize_with = "lenient")]
+    tool_name: Option<String>,
+}
+
+impl ResultGlance {
+    /// Returns how many calls were denied. The CLI lists a plan that was sent back among them: that is an answer to the
+    /// plan, which its card has.
+    pub(crate) fn denials(&self) -> u64 {
+        let listed = self.permission_denials.iter().flatten();
+        let role = |one: &DenialGlance| Role::of(one.tool_name.as_deref().unwrap_or_default());
+        listed.filter(|one| role(one) != Role::Plan).count() as u64
+    }
 }

@@ -271,3 +271,53 @@ fn a_decision_by_the_mode_is_told_from_one_by_a_rule_and_a_plan_sent_back_from_a
     let counts = tape.fold().0.totals().approvals.clone();
     assert_eq!((counts.denied, counts.sent_back), (0, 1));
 }
+
+#[test]
+fn what_a_no_to_a_plan_stands_for_is_what_its_note_says() {
+    let counts = |note: &str, interrupt: bool| {
+        let mut tape = Tape::new();
+        let plan = r#"{"plan":"one"}"#;
+        let deny = format!(r#"{{"behavior":"deny","message":"x","interrupt":{interrupt}}}"#);
+        tape.agent(init()).agent(call("p", "ExitPlanMode", plan));
+        tape.agent(question("q", "p", "ExitPlanMode", plan));
+        tape.note(format!(r#"{{"answer":"q",{note}}}"#))
+            .host(answer("q", &deny));
+        let counts = tape.fold().0.totals().approvals.clone();
+        (counts.allowed, counts.denied, counts.sent_back)
+    };
+    let way = |way: &str| format!(r#""by":"anna","way":"{way}""#);
+    assert_eq!(counts(&way("clear-context"), true), (1, 0, 0));
+    assert_eq!(counts(&way("keep-planning"), true), (0, 0, 1));
+    assert_eq!(counts(r#""by":"anna""#, true), (0, 1, 0));
+    assert_eq!(counts(r#""by":"expired""#, false), (0, 1, 0));
+}
+
+#[test]
+fn a_plan_that_was_sent_back_is_no_denial_of_its_turn() {
+    let mut tape = Tape::new();
+    let denials = r#"[{"tool_name":"ExitPlanMode","tool_use_id":"p","tool_input":{}},{"tool_name":"Bash","tool_use_id":"b","tool_input":{}}]"#;
+    let mut end: serde_json::Value = serde_json::from_str(&success()).unwrap();
+    end["permission_denials"] = serde_json::from_str(denials).unwrap();
+    tape.agent(init()).agent(end.to_string());
+    let (_, entries) = tape.fold();
+    let ends = entries.iter().filter_map(|entry| match &entry.body {
+        countersign_transcript::Body::Result(end) => Some(end.denials),
+        _ => None,
+    });
+    assert_eq!(ends.collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn a_call_that_wrote_the_plan_of_the_session_is_marked() {
+    let mut tape = asked();
+    tape.note(r#"{"answer":"r","by":"rule","why":"x","decision":{"kind":"plan-file","text":"x"}}"#)
+        .host(allow("r", INPUT));
+    let (_, entries) = tape.fold();
+    let kinds = entries.iter().find_map(|entry| match &entry.body {
+        countersign_transcript::Body::Tool(tool) => {
+            tool.approval.as_ref()?.answer.as_ref()?.reason_kind.clone()
+        }
+        _ => None,
+    });
+    assert_eq!(kinds.as_deref(), Some("plan-file"));
+}
