@@ -117,7 +117,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All of them that are meant, newest first, as a file. */
+        /**
+         * All of them that are meant, newest first, as a file. `effect` is `keep-planning` for a plan that was sent back, and `by` is
+         *     `mode` where the host decided and no rule is named.
+         */
         get: operations["exportDecisions"];
         put?: never;
         post?: never;
@@ -1393,7 +1396,7 @@ export interface components {
             refused: number;
             /**
              * Format: int64
-             * @description Plans that did not go on in their conversation: sent back to be made better, or begun afresh elsewhere.
+             * @description Plans that were sent back to be made better.
              */
             sent_back?: number;
             /**
@@ -1713,8 +1716,9 @@ export interface components {
             client: string;
             /** @description The whole of it, for the record. */
             decision: unknown;
-            /** @description What was decided. */
+            /** @description What was decided. `deny` also for a plan that was sent back: `way` tells the two apart. */
             effect: components["schemas"]["Effect"];
+            way?: components["schemas"]["Way"] | null;
             /** @description Which rule, or what was said. */
             why: string;
         };
@@ -1950,6 +1954,11 @@ export interface components {
             /** @description The turn ends with it. */
             interrupts?: boolean;
             message?: components["schemas"]["Clip"] | null;
+            /**
+             * @description Why, as a word, where a rule or the mode decided: `plan-file` for the session's own plan, which is no change of the
+             *     project.
+             */
+            reason_kind?: string | null;
             updates?: components["schemas"]["Shown"] | null;
             /** @description What it says. */
             verdict: components["schemas"]["AnswerVerdict"];
@@ -1958,6 +1967,11 @@ export interface components {
              * @description How long the agent waited, in microseconds.
              */
             waited: number;
+            /**
+             * @description For a plan: the way on that was taken, where it is known: `clear-context`, `accept-edits`, `manual`,
+             *     `keep-planning`. The wire says no to the first and the last, and neither is a denial.
+             */
+            way?: string | null;
             /** @description Why. */
             why?: string | null;
             /** @description The word on the wire: `allow`, `deny`, `accept`, `decline`, … */
@@ -2554,7 +2568,7 @@ export interface components {
             changed?: boolean;
             /** @description The lines that the change touches, with those around them. */
             parts?: components["schemas"]["FilePart"][];
-            /** @description Why nothing of it is shown, in a sentence. */
+            /** @description Why nothing of it is shown; of a notebook, which cell the lines are of. In a sentence. */
             says?: string | null;
             /** @description What was found. */
             state: components["schemas"]["FileState"];
@@ -5238,7 +5252,7 @@ export interface operations {
                 rule?: string;
                 /** @description By people: neither by a rule nor by a setting. */
                 people?: boolean;
-                /** @description `allow` or `deny`. */
+                /** @description `allow` or `deny`. A plan that was sent back to be made better is neither. */
                 effect?: components["schemas"]["Effect"];
                 /** @description What became of it: `ran`, `failed`, `refused`, `unused`, `unknown`, `withdrawn`. */
                 outcome?: string;
@@ -5362,7 +5376,7 @@ export interface operations {
                 rule?: string;
                 /** @description By people: neither by a rule nor by a setting. */
                 people?: boolean;
-                /** @description `allow` or `deny`. */
+                /** @description `allow` or `deny`. A plan that was sent back to be made better is neither. */
                 effect?: components["schemas"]["Effect"];
                 /** @description What became of it: `ran`, `failed`, `refused`, `unused`, `unknown`, `withdrawn`. */
                 outcome?: string;

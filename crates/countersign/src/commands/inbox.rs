@@ -166,10 +166,10 @@ fn became(view: &ApprovalView) -> Line {
     let id = names::short(view.id);
     match &view.decided {
         Some(decided) => {
-            let effect = format!("{:?}", decided.effect).to_lowercase();
+            let verdict = decided.verdict().replace('-', " ");
             notice::note(format!(
-                "{id}: {effect} by {}",
-                text::one_row(&decided.by, 60)
+                "{id}: {verdict} by {}",
+                text::one_row(decided.decider(), 60)
             ))
         }
         None => notice::note(format!("{id}: {}", view.life.name())),

@@ -9,6 +9,7 @@ use std::mem::Discriminant;
 use std::path::Path;
 use std::time::Duration;
 
+use countersign_journal::KEEP_PLANNING;
 use countersign_transcript::body::{
     Level, Prompt, Returned, Said, Standing, Tool, ToolState, TurnEnd, Verdict,
 };
@@ -284,9 +285,11 @@ fn tool_lines(tool: &Tool, life: Life, call: Call) -> Vec<Line> {
 /// Who decided, where somebody did.
 fn decided(tool: &Tool) -> Option<Line> {
     let answer = tool.approval.as_ref()?.answer.as_ref()?;
-    let (mark, word, tone) = match answer.verdict {
-        Verdict::Allow => ("✓ ", "Allowed", Tone::Good),
-        Verdict::Deny => ("✗ ", "Refused", Tone::Bad),
+    let (mark, word, tone) = match (answer.verdict, answer.way.as_deref()) {
+        (Verdict::Deny, Some(KEEP_PLANNING)) => ("· ", "Kept planning", Tone::Dim),
+        (Verdict::Deny, Some(_)) => ("✓ ", "Approved", Tone::Good),
+        (Verdict::Allow, _) => ("✓ ", "Allowed", Tone::Good),
+        (Verdict::Deny, None) => ("✗ ", "Refused", Tone::Bad),
         _ => ("· ", "Answered", Tone::Dim),
     };
     let mut words = word.to_owned();

@@ -5,7 +5,9 @@
 
 use std::path::Path;
 
-use countersign_api::control::approval::{Asker, FileState, Kind, Life, Way, Wish, WishOffer};
+use countersign_api::control::approval::{
+    Asker, Decided, FileState, Kind, Life, Way, Wish, WishOffer,
+};
 use countersign_api::control::{ApprovalView, SessionView};
 use serde_json::Value;
 
@@ -220,7 +222,12 @@ fn standing(view: &ApprovalView, now: u64) -> Vec<Line> {
         Life::Open => ways(view, now),
         Life::Withdrawn { why } => ours(format!("withdrawn: {}", name_of(why))),
         life => {
+            let is_sent_back = |one: &Decided| one.way == Some(Way::KeepPlanning);
             let outcome = match life {
+                // The agent goes on planning: there is no call that did not run.
+                Life::Settled { .. } if view.decided.as_ref().is_some_and(is_sent_back) => {
+                    String::new()
+                }
                 Life::Settled { outcome } => format!("; {}", name_of(outcome)),
                 _ => String::new(),
             };
@@ -228,12 +235,12 @@ fn standing(view: &ApprovalView, now: u64) -> Vec<Line> {
                 None => ours(format!("{}{outcome}", life.name())),
                 Some(decided) => ours(format!(
                     "{}{} by {} from {} at {}{outcome}{}",
-                    name_of(&decided.effect),
+                    decided.verdict().replace('-', " "),
                     match view.edited_input.is_some() {
                         true => ", edited,",
                         false => "",
                     },
-                    text::one_row(&decided.by, 60),
+                    text::one_row(decided.decider(), 60),
                     text::one_row(&decided.client, 60),
                     words::when(decided.at),
                     match decided.why.is_empty() {

@@ -297,6 +297,7 @@ pub(crate) fn told(entry: &Entry) -> Option<Line> {
             "Refused: nobody is here to ask.".to_owned(),
         ),
         (Decided::Deny, _) => ("✗ ", Tone::Bad, "Refused.".to_owned()),
+        (Decided::SentBack, _) => ("· ", Tone::Dim, "Kept planning.".to_owned()),
         (Decided::Withdrawn, _) => ("– ", Tone::Dim, "The question was withdrawn.".to_owned()),
     };
     Some(

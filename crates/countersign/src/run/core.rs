@@ -78,6 +78,7 @@ pub(crate) enum After {
 /// What a decision changes once it is given.
 #[derive(Debug, Default)]
 struct Upshot {
+    is_sent_back: bool,
     plans: Option<bool>,
     profile: Option<Profile>,
     after: After,
@@ -297,9 +298,10 @@ impl Core {
                 Decision::deny(message)
             }
         };
-        entry.decided = match decision.is_allow() {
-            true => Decided::Allow,
-            false => Decided::Deny,
+        entry.decided = match (decision.is_allow(), upshot.is_sent_back) {
+            (true, _) => Decided::Allow,
+            (false, true) => Decided::SentBack,
+            (false, false) => Decided::Deny,
         };
         let entry = self.answer(question, decision, entry);
         // What was withdrawn meanwhile changes nothing.
@@ -414,6 +416,7 @@ impl Core {
                 let message =
                     format!("The person changed the plan. Present this one instead:\n\n{edited}");
                 entry.message = Some(message.clone());
+                upshot.is_sent_back = true;
                 return plan.keep_planning(message);
             }
         }
@@ -426,6 +429,7 @@ impl Core {
                     None => feedback,
                 };
                 entry.message = Some(message.clone());
+                upshot.is_sent_back = true;
                 plan.keep_planning(message)
             }
             Way::ClearContext => {

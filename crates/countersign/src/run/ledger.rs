@@ -40,6 +40,8 @@ impl By {
 pub(crate) enum Decided {
     Allow,
     Deny,
+    /// A plan that is to be made better.
+    SentBack,
     /// The question was withdrawn before it was answered.
     Withdrawn,
 }
@@ -89,6 +91,7 @@ impl Entry {
             "decision": match self.decided {
                 Decided::Allow => "allow",
                 Decided::Deny => "deny",
+                Decided::SentBack => "keep-planning",
                 Decided::Withdrawn => "withdrawn",
             },
             "by": self.by.word(),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use countersign_journal::{Exit, Kind};
 
-use crate::stage::{APPROVED, Journal, Stage, recording, text};
+use crate::stage::{APPROVED, Journal, Stage, question, recording, text};
 
 const SHOWN: &str = "
 › Make a file
@@ -137,6 +137,52 @@ fn the_mode_that_is_shown_is_the_one_in_force_and_not_the_word_of_the_cli() {
         .filter_map(|line| line.strip_prefix("· mode is now "))
         .collect();
     assert_eq!(modes, ["plan", "edits", "plan"], "{shown}");
+}
+
+#[test]
+fn a_call_that_was_edited_is_played_as_it_was_sent() {
+    let stage = Stage::new();
+    let mut journal = Journal::open(&stage.path("session"), 1);
+    let answer = |id: &str, answer: &str| {
+        format!(
+            r#"{{"type":"control_response","response":{{"subtype":"success","request_id":"{id}","response":{answer}}}}}"#
+        )
+    };
+    let edited = r#"{"behavior":"allow","updatedInput":{"command":"ls -a"}}"#;
+    let plain = r#"{"behavior":"allow","updatedInput":{"command":"ls"}}"#;
+    for (id, said) in [("a", edited), ("b", plain)] {
+        journal.push(Kind::Agent, &question(id));
+        let note = format!(r#"{{"answer":"{id}","by":"anna","why":""}}"#);
+        journal.push(Kind::Note, note.as_bytes());
+        journal.push(Kind::Host, answer(id, said).as_bytes());
+    }
+    journal.end(Exit::default());
+    let shown = stage.said(&["replay", "session", "--speed", "max"]);
+    assert_eq!(shown.matches("Allowed by anna").count(), 2, "{shown}");
+    let sent: Vec<&str> = shown
+        .lines()
+        .filter(|line| line.contains("edited, sent:"))
+        .collect();
+    assert_eq!(sent.len(), 1, "{shown}");
+    assert!(sent[0].contains("ls -a"), "{shown}");
+}
+
+#[test]
+fn a_plan_that_was_sent_back_is_not_played_as_refused() {
+    let stage = Stage::new();
+    let mut journal = Journal::open(&stage.path("session"), 1);
+    let line = r#"{"type":"control_request","request_id":"p","request":{"subtype":"can_use_tool","tool_name":"ExitPlanMode","input":{"plan":"x"},"tool_use_id":"t"}}"#;
+    journal.push(Kind::Agent, line.as_bytes());
+    let note = br#"{"answer":"p","by":"anna","why":"shorter","way":"keep-planning"}"#;
+    journal.push(Kind::Note, note);
+    let answer = r#"{"type":"control_response","response":{"subtype":"success","request_id":"p","response":{"behavior":"deny","message":"shorter"}}}"#;
+    journal.push(Kind::Host, answer.as_bytes());
+    journal.end(Exit::default());
+    let shown = stage.said(&["replay", "session", "--speed", "max"]);
+    assert!(
+        shown.contains("Kept planning by anna: shorter") && !shown.contains("Refused"),
+        "{shown}"
+    );
 }
 
 #[test]

@@ -270,11 +270,21 @@ fn a_plan_is_sent_back_and_then_approved() {
     assert!(ran.err.contains("not approved into hands-off"), "{ran:?}");
     stage.ok(&["plan", id(&first), "--keep-planning", "shorter"]);
     let second = plan("shorter page");
+    let shown = stage.ok(&["show", id(&first)]);
+    assert!(
+        shown.contains("keep planning by") && !shown.contains("deny") && !shown.contains("refused"),
+        "{shown}"
+    );
     let versions = stage.json(&["plan", id(&second), "--versions"]);
     assert_eq!(versions.as_array().unwrap().len(), 2, "{versions:#}");
     assert_eq!(stage.run(&["plan", id(&second), "--manual"]).code, Some(3));
     stage.ok(&["plan", id(&second), "--manual", "--yes"]);
     stage.until_said(&session, "Agreed.");
+    let log = stage.ok(&["logs", &session]);
+    assert!(
+        log.contains("Kept planning by") && !log.contains("Refused"),
+        "{log}"
+    );
 }
 
 #[test]

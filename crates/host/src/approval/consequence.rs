@@ -14,7 +14,7 @@ use countersign_wire::permission::PermissionUpdate;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::control::approval::{Effect, Kind, Scope};
+use crate::control::approval::{Effect, Kind, Scope, Way};
 use crate::control::{ApprovalId, Message, MessageId, Mode, SessionId};
 
 /// What is known when a decision is made, beside the question.
@@ -47,6 +47,9 @@ pub struct Consequence {
     pub answer: Option<Answer>,
     /// What the person decided. A plan that is carried out in a fresh conversation is a yes, although the wire says no.
     pub effect: Effect,
+    /// For a plan: the way on that it comes to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub way: Option<Way>,
     /// What the model is told, or what was decided, in words.
     pub message: String,
     /// Rules of ours that hold from now on. The desk reads them before anything is sent.
@@ -87,6 +90,7 @@ impl Consequence {
         Self {
             answer: None,
             effect,
+            way: None,
             message: message.into(),
             rules: Vec::new(),
             mode: None,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+pub use super::decided::{Decided, Effect};
 use super::ids::{ApprovalId, Digest, SessionId};
 use super::session::Mode;
 pub use crate::approval::{FileAsAsked, FilePart, FileState};
@@ -93,33 +94,6 @@ pub enum Withdrawal {
     Interrupted,
     /// The agent ended.
     AgentGone,
-}
-
-/// A decision as it is recorded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct Decided {
-    /// What was decided.
-    pub effect: Effect,
-    /// Who: a person's token, `rule`, `expired`, `budget`.
-    pub by: String,
-    /// Which rule, or what was said.
-    pub why: String,
-    /// From which client.
-    pub client: String,
-    /// When: microseconds of Unix time.
-    pub at: u64,
-    /// The whole of it, for the record.
-    pub decision: Value,
-}
-
-/// Yes or no.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Effect {
-    /// Yes.
-    Allow,
-    /// No.
-    Deny,
 }
 
 /// Who asks, from the main agent down.

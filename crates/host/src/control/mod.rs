@@ -7,6 +7,7 @@
 pub mod approval;
 mod cmd;
 mod command;
+mod decided;
 mod ids;
 mod look;
 mod probe;

@@ -67,6 +67,9 @@ impl ToAnswer {
         if let Some(mode) = mode {
             note["mode"] = mode.name().into();
         }
+        if let Some(way) = decided.way {
+            note["way"] = serde_json::to_value(way).unwrap_or_default();
+        }
         Self {
             approval: row.id,
             answer,
@@ -245,6 +248,7 @@ impl Actor {
         let consequence = approval::expired(&asked, lasted, &self.known(&row, at));
         let decided = Decided {
             effect: consequence.effect,
+            way: None,
             by: EXPIRED.to_owned(),
             why: consequence.message.clone(),
             client: "host".to_owned(),

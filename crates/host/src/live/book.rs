@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::approval::{Asked, Event, Evidence, Stage, asked, evidence, step};
-use crate::control::approval::{Decided, Effect, Kind as Asking, Life};
+use crate::control::approval::{Decided, Effect, Kind as Asking, Life, Way};
 use crate::control::{ApprovalId, SessionId};
 use crate::store::approvals::ApprovalRow;
 
@@ -273,8 +273,15 @@ impl Book {
         };
         let effect = effect_of(&response);
         let note = note.unwrap_or_default();
+        let way = note.way.map(Value::from);
+        let way: Option<Way> = way.and_then(|way| serde_json::from_value(way).ok());
         let decided = Decided {
-            effect,
+            // The wire says no to a plan that is carried out in a fresh conversation.
+            effect: match way {
+                Some(Way::ClearContext | Way::AcceptEdits | Way::Manual) => Effect::Allow,
+                Some(Way::KeepPlanning) | None => effect,
+            },
+            way,
             by: note.by.unwrap_or_else(|| "unknown".to_owned()),
             why: note.why.unwrap_or_default(),
             client: note.client.unwrap_or_default(),

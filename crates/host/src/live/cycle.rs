@@ -256,6 +256,7 @@ impl Actor {
         row.life = Life::Decided;
         row.decided = Some(Decided {
             effect: answer.effect(),
+            way: None,
             by: BY_RULE.to_owned(),
             why: because.text.clone(),
             client: "host".to_owned(),

@@ -126,6 +126,7 @@ impl Actor {
         };
         let decided = Decided {
             effect: consequence.effect,
+            way: consequence.way,
             by: cmd.principal.clone(),
             why: consequence.message.clone(),
             client: cmd.client.clone(),

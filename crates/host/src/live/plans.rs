@@ -211,6 +211,7 @@ mod tests {
     fn decided(decision: Value) -> Decided {
         Decided {
             effect: Effect::Deny,
+            way: None,
             by: "ann".to_owned(),
             why: String::new(),
             client: "test".to_owned(),

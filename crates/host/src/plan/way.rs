@@ -119,7 +119,10 @@ fn no(
             said.unwrap_or("The person said no."),
         )),
         (None, false, Agent::Waits) if asked.plan_text().is_some() => Err(nothing_said()),
-        (None, false, Agent::Waits) => Ok(deny(Some(NO_PLAN), false, known)),
+        (None, false, Agent::Waits) => Ok(Consequence {
+            way: Some(Way::KeepPlanning),
+            ..deny(Some(NO_PLAN), false, known)
+        }),
         (said, true, Agent::Waits) => Ok(deny(said, true, known)),
     }
 }
@@ -204,6 +207,8 @@ impl<'a> Review<'a> {
             Way::Manual => self.approve(Mode::Ask)?,
             Way::KeepPlanning => self.keep_planning()?,
         };
+        // Where the agent has to present it again, it goes on planning first.
+        come.way = come.way.or(Some(self.choice.choice));
         come.edited_plan = self.edited.map(str::to_owned);
         self.grant(&mut come)?;
         Ok(come)
@@ -323,7 +328,10 @@ impl<'a> Review<'a> {
         let message = self.with_said(format!(
             "The person changed the plan. Present this one instead:\n\n{edited}"
         ));
-        self.deny_and_go_on(message)
+        Consequence {
+            way: Some(Way::KeepPlanning),
+            ..self.deny_and_go_on(message)
+        }
     }
 
     fn keep_planning(&self) -> Result<Consequence, ControlError> {

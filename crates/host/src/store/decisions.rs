@@ -7,7 +7,7 @@ use rusqlite::{Connection, ToSql};
 use serde::{Deserialize, Serialize};
 
 use super::approvals::{ApprovalRow, some};
-use super::insights::BY;
+use super::insights::{BY, IS_SENT_BACK};
 use super::value::Json;
 use super::{StoreError, page};
 use crate::control::{ApprovalId, DecisionFilter, DecisionView, Page};
@@ -63,7 +63,9 @@ pub fn list(
     }
     if let Some(effect) = filter.effect {
         let quoted = "json_quote(json_extract(decided, '$.effect')) = ?";
-        also(quoted, Box::new(Json(effect)));
+        // The wire says no to a plan that is to be made better; nobody denied it.
+        let is = format!("({quoted} AND NOT {IS_SENT_BACK})");
+        also(&is, Box::new(Json(effect)));
     }
     if let Some(tool) = &filter.tool {
         also("tool = ?", Box::new(tool.clone()));

@@ -19,6 +19,9 @@ const RULE: &str = "(SELECT json_extract(value, '$.rules[0]') FROM json_each(off
 pub(super) const BY: &str = "CASE WHEN json_extract(decided, '$.by') = 'rule'
     AND json_extract(decided, '$.decision.rule') IS NULL THEN 'mode' ELSE json_extract(decided, '$.by') END";
 
+/// Whether it is a plan that was sent back to be made better.
+pub(super) const IS_SENT_BACK: &str = "json_extract(decided, '$.way') IS 'keep-planning'";
+
 /// The sums of a period.
 ///
 /// # Errors
@@ -31,7 +34,7 @@ pub fn read(connection: &Connection, period: Period, now: u64) -> Result<Insight
         "SELECT session, kind, tool, tool_use_id IS NOT NULL AS is_call, life_name, asked,
          {BY} AS by, json_extract(decided, '$.at') AS at,
          json_quote(json_extract(decided, '$.effect')) AS effect,
-         json_extract(decided, '$.decision.choice') IS 'keep-planning' AS is_sent_back,
+         {IS_SENT_BACK} AS is_sent_back,
          CASE WHEN json_extract(decided, '$.by') IS 'rule' THEN NULL ELSE {RULE} END AS rule
          FROM approvals WHERE asked >= ?1 AND asked < ?2 ORDER BY asked, id"
     );

@@ -4,8 +4,12 @@
 
 use std::time::Duration;
 
-use countersign_host::control::approval::{Card, Comment, PlanDecision, Way};
-use countersign_host::control::{ApprovalView, Decide, Mode, PlanVersion, SessionId};
+use countersign_host::control::approval::{Card, Comment, Effect, PlanDecision, Way};
+use countersign_host::control::{
+    ApprovalView, Control as _, Decide, DecisionFilter, Mode, Period, PlanVersion, SessionId,
+    Shelf as _,
+};
+use countersign_transcript::Body;
 use serde_json::{Value, json};
 
 use crate::script::Script;
@@ -64,8 +68,44 @@ pub(crate) async fn a_plan_goes_back_and_forth_until_it_is_approved(cli: Cli) {
     for plan in &presented {
         stage.until_life(plan, "settled").await;
     }
+    nobody_denied(&stage, id).await;
     assert_eq!(stage.mode_of_next_turn(id).await, "default");
     are_kept(&stage.versions(id).await, &presented);
+}
+
+/// Three plans were sent back, one of them by a plain no with words: that is no denial, wherever answers are counted.
+async fn nobody_denied(stage: &Stage, id: SessionId) {
+    let of = |effect: Option<Effect>| DecisionFilter {
+        tool: Some("ExitPlanMode".to_owned()),
+        effect,
+        ..DecisionFilter::default()
+    };
+    let all = stage.host().decisions(of(None)).await.unwrap().items;
+    let verdicts: Vec<&str> = all.iter().map(|one| one.decided.verdict()).collect();
+    let kept = "keep-planning";
+    assert_eq!(verdicts, ["allow", kept, kept, kept], "newest first");
+    let denied = stage.host().decisions(of(Some(Effect::Deny))).await;
+    assert_eq!(denied.unwrap().items, Vec::new());
+
+    let period = Period {
+        since: 0,
+        until: None,
+        offset: 0,
+    };
+    let insights = stage.host().insights(period).await.unwrap();
+    let people = insights.decided.iter().filter(|one| one.by == "the suite");
+    let count = people.fold((0, 0), |sum, one| {
+        (sum.0 + one.denied, sum.1 + one.sent_back)
+    });
+    assert_eq!(count, (0, 3), "{insights:#?}");
+    let totals = stage.host().totals(id).await.unwrap().approvals;
+    assert_eq!((totals.denied, totals.sent_back), (0, 3), "{totals:#?}");
+    let page = stage.host().transcript(id, None, 500).await.unwrap();
+    let ends = page.items.iter().filter_map(|entry| match &entry.body {
+        Body::Result(end) => Some(end.denials),
+        _ => None,
+    });
+    assert_eq!(ends.sum::<u64>(), 0, "the CLI lists them as denied");
 }
 
 /// Sends three plans back: with a word, with comments on lines, with an image.
@@ -73,7 +113,8 @@ async fn send_back(stage: &Stage, id: SessionId) -> Vec<ApprovalView> {
     let first = stage.presented(id, PLANS[0]).await;
     let silent = stage.refused(&first, way(Way::KeepPlanning)).await;
     assert!(silent.contains("feedback"), "{silent}");
-    stage.go(&first, not_yet("Call it B.")).await;
+    // A plain no with words is one, too.
+    stage.decide(&first, Decide::deny("Call it B.")).await;
 
     let second = stage.presented(id, PLANS[1]).await;
     let on = |comments: &[(u32, &str)]| PlanDecision {

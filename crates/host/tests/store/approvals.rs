@@ -24,6 +24,7 @@ fn with_approvals(store: &Store, session: u64, seqs: impl IntoIterator<Item = u6
 fn decided(by: &str) -> Decided {
     Decided {
         effect: Effect::Allow,
+        way: None,
         by: by.to_owned(),
         why: String::new(),
         client: "web".to_owned(),

@@ -14,6 +14,7 @@ use countersign_api::control::approval::Effect;
 use countersign_api::control::{ControlError, DecisionFilter, DecisionView, Page, SessionId};
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -54,7 +55,7 @@ struct Which {
     /// By people: neither by a rule nor by a setting.
     #[serde(default)]
     people: bool,
-    /// `allow` or `deny`.
+    /// `allow` or `deny`. A plan that was sent back to be made better is neither.
     #[serde(default)]
     effect: Option<Effect>,
     /// What became of it: `ran`, `failed`, `refused`, `unused`, `unknown`, `withdrawn`.
@@ -134,7 +135,8 @@ struct As {
     format: Format,
 }
 
-/// All of them that are meant, newest first, as a file.
+/// All of them that are meant, newest first, as a file. `effect` is `keep-planning` for a plan that was sent back, and `by` is
+/// `mode` where the host decided and no rule is named.
 #[utoipa::path(get, path = "/decisions/export", operation_id = "exportDecisions", tag = "decisions", params(Which, As),
     responses((status = 200, description = "A file",
         content((String = "application/x-ndjson"), (String = "text/csv")))))]
@@ -209,7 +211,7 @@ fn written(decisions: Vec<DecisionView>, form: Format, mask: &Redactor) -> Strin
     for one in decisions {
         match form {
             Format::Ndjson => {
-                text += &mask.answer(&serde_json::to_string(&one).unwrap_or_default());
+                text += &mask.answer(&line(&one).to_string());
                 text.push('\n');
             }
             Format::Csv => {
@@ -227,8 +229,16 @@ fn written(decisions: Vec<DecisionView>, form: Format, mask: &Redactor) -> Strin
     text
 }
 
+/// A decision as a line of JSON, in the words of the table.
+fn line(one: &DecisionView) -> Value {
+    let mut line = serde_json::to_value(one).unwrap_or_default();
+    line["decided"]["effect"] = one.decided.verdict().into();
+    line["decided"]["by"] = one.decided.decider().into();
+    line
+}
+
 fn row(one: &DecisionView) -> [String; 15] {
-    let word = |value: serde_json::Result<serde_json::Value>| {
+    let word = |value: serde_json::Result<Value>| {
         let value = value.unwrap_or_default();
         value.as_str().unwrap_or_default().to_owned()
     };
@@ -240,8 +250,8 @@ fn row(one: &DecisionView) -> [String; 15] {
         one.decided.at.to_string(),
         word(serde_json::to_value(one.kind)),
         one.tool.clone(),
-        word(serde_json::to_value(one.decided.effect)),
-        one.decided.by.clone(),
+        one.decided.verdict().to_owned(),
+        one.decided.decider().to_owned(),
         one.decided.client.clone(),
         one.decided.why.clone(),
         one.life.name().to_owned(),

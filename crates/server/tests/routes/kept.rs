@@ -111,6 +111,52 @@ async fn decisions_are_listed_filtered_and_exported() {
     assert!(text.lines().nth(1).unwrap().contains("\"deny\""), "{text}");
 }
 
+/// A plan in each turn, and a call that nobody is asked about.
+const PLANS: &str = r##"
+turn always
+  tool Read {"file_path":"readme.md"}
+  ask ExitPlanMode {"plan":"# A plan\n"} gives "ok"
+  say "Yes?"
+"##;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_of_decisions_tells_a_plan_sent_back_from_a_denial_and_the_mode_from_a_rule() {
+    let served = Served::new(PLANS).await;
+    let client = served.client();
+    std::fs::write(served.stage.project().join("readme.md"), "hello").unwrap();
+    let id = served.stage.start("one").await;
+    let open = served.stage.open_approvals(id, 1).await;
+    served
+        .stage
+        .decide(&open[0], Decide::deny("Shorter."))
+        .await;
+    served.stage.until(id, "idle").await;
+    let denied = client.get("/decisions?effect=deny").await.json();
+    assert_eq!(denied["items"], json!([]));
+    let listed = client.get("/decisions?tool=ExitPlanMode").await.json();
+    assert_eq!(listed["items"][0]["decided"]["way"], "keep-planning");
+
+    let file = client.get("/decisions/export").await;
+    let lines = file.text();
+    let said: Vec<Value> = lines
+        .lines()
+        .map(|line| {
+            let one: Value = serde_json::from_str(line).unwrap();
+            json!([one["tool"], one["decided"]["effect"], one["decided"]["by"]])
+        })
+        .collect();
+    let expected = [
+        json!(["ExitPlanMode", "keep-planning", "the suite"]),
+        json!(["Read", "allow", "mode"]),
+    ];
+    assert_eq!(said, expected, "newest first");
+    let table = client.get("/decisions/export?format=csv").await.text();
+    let row = |line: usize| table.lines().nth(line).unwrap().to_owned();
+    let plan = r#""ExitPlanMode","keep-planning","the suite""#;
+    assert!(row(1).contains(plan), "{table}");
+    assert!(row(2).contains(r#""Read","allow","mode""#), "{table}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn webhooks_hide_their_secrets_and_settings_are_in_force_when_answered() {
     let served = Served::new(ASKS).await;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use countersign_journal::{KeeperEvent, Kind, Note, Record};
+use countersign_journal::{KEEP_PLANNING, KeeperEvent, Kind, Note, Record};
 use countersign_wire::decode::decode;
 use countersign_wire::route::Route;
 use countersign_wire::{CliMessage, HostMessage};
@@ -297,10 +297,15 @@ impl Show {
             return Ok(());
         };
         let is_allowed = response["response"]["behavior"] == "allow";
-        if !is_allowed {
+        let interrupts = response["response"]["interrupt"] == true;
+        let way = match question.tool == "ExitPlanMode" && !is_allowed {
+            true => Note::way_of_refused_plan(note, interrupts),
+            false => None,
+        };
+        if !is_allowed && way.is_none() {
             self.feed.denied(&question.tool_use_id);
         }
-        let mut lines = vec![decision(&question.tool, is_allowed, note)];
+        let mut lines = vec![decision(&question.tool, is_allowed, way, note)];
         lines.extend(edited(&question, &response["response"]["updatedInput"]));
         self.print(&lines)
     }
@@ -347,11 +352,14 @@ fn prompt_text(content: &Value) -> String {
 }
 
 /// Who decided, as `run` tells it.
-fn decision(tool: &str, is_allowed: bool, note: Option<&Note>) -> Line {
+fn decision(tool: &str, is_allowed: bool, way: Option<&str>, note: Option<&Note>) -> Line {
+    let is_sent_back = way == Some(KEEP_PLANNING);
+    let is_allowed = is_allowed || way.is_some_and(|_| !is_sent_back);
     let what = match (is_allowed, tool) {
         (true, "AskUserQuestion") => "Answered",
         (true, "ExitPlanMode") => "Approved",
         (true, _) => "Allowed",
+        (false, _) if is_sent_back => "Kept planning",
         (false, _) => "Refused",
     };
     let mut words = what.to_owned();
@@ -366,6 +374,7 @@ fn decision(tool: &str, is_allowed: bool, note: Option<&Note>) -> Line {
     }
     let (mark, tone) = match is_allowed {
         true => ("✓ ", Tone::Good),
+        false if is_sent_back => ("· ", Tone::Dim),
         false => ("✗ ", Tone::Bad),
     };
     let line = Line::of(words, tone).after(mark, tone);

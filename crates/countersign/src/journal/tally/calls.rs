@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
+use super::questions::Outcome;
 use super::times::{Summary, Times};
 
 /// One tool.
@@ -36,7 +37,8 @@ struct Call {
     name: String,
     since: u64,
     waited: u64,
-    was_denied: bool,
+    /// How the question about it was answered.
+    answered: Option<Outcome>,
 }
 
 #[derive(Debug, Default)]
@@ -91,7 +93,7 @@ impl Calls {
                 name,
                 since: at,
                 waited: 0,
-                was_denied: false,
+                answered: None,
             };
             self.open.insert(id, call);
         }
@@ -105,12 +107,13 @@ impl Calls {
                 continue;
             };
             let tool = self.tools.entry(call.name).or_default();
-            match (call.was_denied, block.is_error) {
-                (true, _) => tool.denied += 1,
-                (false, Some(true)) => tool.failed += 1,
+            let has_run = !matches!(call.answered, Some(Outcome::Denied | Outcome::SentBack));
+            match (call.answered, block.is_error) {
+                (Some(Outcome::Denied), _) => tool.denied += 1,
+                (_, Some(true)) if has_run => tool.failed += 1,
                 _ => {}
             }
-            if !call.was_denied {
+            if has_run {
                 tool.times
                     .add(at.saturating_sub(call.since).saturating_sub(call.waited));
             }
@@ -118,11 +121,16 @@ impl Calls {
     }
 
     /// A question about the call was answered.
-    pub(crate) fn answered(&mut self, tool_use_id: &str, waited: u64, is_denied: bool) {
+    pub(crate) fn answered(&mut self, tool_use_id: &str, waited: u64, outcome: Outcome) {
         if let Some(call) = self.open.get_mut(tool_use_id) {
             call.waited += waited;
-            call.was_denied |= is_denied;
+            call.answered = Some(outcome);
         }
+    }
+
+    /// Returns the tool of a call without a result.
+    pub(crate) fn name(&self, tool_use_id: &str) -> Option<&str> {
+        self.open.get(tool_use_id).map(|call| call.name.as_str())
     }
 
     /// The agent has ended: nothing will come of open calls.
@@ -177,7 +185,7 @@ mod tests {
     fn time_that_somebody_thought_is_not_counted() {
         let mut calls = Calls::default();
         call(&mut calls, "a", 0);
-        calls.answered("a", 60_000_000, false);
+        calls.answered("a", 60_000_000, Outcome::Allowed);
         result(&mut calls, "a", 61_000_000, false);
         let report = calls.report(true);
         assert_eq!(report[0].ran.unwrap().longest_ms, 1_000.0);
@@ -191,8 +199,11 @@ mod tests {
         }
         call(&mut calls, "a", 5);
         result(&mut calls, "a", 10, true);
-        calls.answered("b", 5, true);
+        calls.answered("b", 5, Outcome::Denied);
         result(&mut calls, "b", 10, true);
+        // Nobody denied a plan that is to be made better, and it has not failed.
+        calls.answered("c", 5, Outcome::SentBack);
+        result(&mut calls, "c", 10, true);
         calls.ended();
         call(&mut calls, "e", 20);
         let report = calls.report(false);
@@ -203,7 +214,7 @@ mod tests {
                 report[0].denied,
                 report[0].without_result
             ),
-            (5, 1, 1, 3)
+            (5, 1, 1, 2)
         );
         assert_eq!(report[0].ran, None);
         result(&mut calls, "unknown", 30, false);

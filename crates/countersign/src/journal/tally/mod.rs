@@ -153,7 +153,10 @@ impl Tally {
                 let subtype = route.subtype.map(|subtype| subtype.to_string());
                 let call = route.tool_use_id.map(|id| id.to_string());
                 let subtype = subtype.unwrap_or_default();
-                self.questions.asked(&id, &subtype, call, record.at);
+                let name = call.as_deref().and_then(|call| self.calls.name(call));
+                let is_plan = name == Some("ExitPlanMode");
+                self.questions
+                    .asked(&id, &subtype, call, is_plan, record.at);
             }
             ("control_cancel_request", Some(id)) => self.questions.withdrawn(&id, record.at),
             ("result", _) => self.result(record.payload),
@@ -196,7 +199,7 @@ impl Tally {
                 let about = self.questions.answered(&id, record.payload, record.at);
                 if let Some(about) = about {
                     self.calls
-                        .answered(&about.tool_use_id, about.waited, about.is_denied);
+                        .answered(&about.tool_use_id, about.waited, about.outcome);
                 }
             }
             _ => {}

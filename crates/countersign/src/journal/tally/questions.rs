@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use countersign_journal::Note;
+use countersign_journal::{KEEP_PLANNING, Note};
 use serde::{Deserialize, Serialize};
 
 use super::times::{Summary, Times};
@@ -16,6 +16,8 @@ use super::times::{Summary, Times};
 pub(crate) enum Outcome {
     Allowed,
     Denied,
+    /// A plan that is to be made better: the wire says no, and nobody denied anything.
+    SentBack,
     /// Answered, where there is nothing to allow.
     Answered,
     /// Answered with an error.
@@ -35,6 +37,7 @@ impl Outcome {
         match self {
             Outcome::Allowed => "allowed",
             Outcome::Denied => "denied",
+            Outcome::SentBack => "kept planning",
             Outcome::Answered => "answered",
             Outcome::Failed => "answered with an error",
             Outcome::Withdrawn => "withdrawn",
@@ -70,6 +73,7 @@ struct Open {
     subtype: String,
     since: u64,
     tool_use_id: Option<String>,
+    is_plan: bool,
 }
 
 #[derive(Debug, Default)]
@@ -92,7 +96,7 @@ pub(crate) struct Questions {
 pub(crate) struct AboutCall {
     pub(crate) tool_use_id: String,
     pub(crate) waited: u64,
-    pub(crate) is_denied: bool,
+    pub(crate) outcome: Outcome,
 }
 
 #[derive(Deserialize)]
@@ -107,21 +111,29 @@ struct Inner {
     response: Option<Behavior>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Behavior {
     #[serde(default)]
     behavior: Option<String>,
+    #[serde(default)]
+    interrupt: bool,
 }
 
-/// How the host answered, as its line says.
-fn outcome(line: &[u8]) -> Outcome {
+/// How the host answered, as its line says, and for a plan the note on it.
+fn outcome(line: &[u8], is_plan: bool, note: Option<&Note>) -> Outcome {
     let Ok(answer) = serde_json::from_slice::<Answer>(line) else {
         return Outcome::Answered;
     };
-    let behavior = answer.response.response.and_then(|inner| inner.behavior);
-    match (answer.response.subtype.as_str(), behavior.as_deref()) {
+    let inner = answer.response.response.unwrap_or_default();
+    let way = || Note::way_of_refused_plan(note, inner.interrupt);
+    match (answer.response.subtype.as_str(), inner.behavior.as_deref()) {
         ("error", _) => Outcome::Failed,
         (_, Some("allow")) => Outcome::Allowed,
+        (_, Some("deny")) if is_plan => match way() {
+            Some(KEEP_PLANNING) => Outcome::SentBack,
+            Some(_) => Outcome::Allowed,
+            None => Outcome::Denied,
+        },
         (_, Some("deny")) => Outcome::Denied,
         _ => Outcome::Answered,
     }
@@ -136,6 +148,7 @@ impl Questions {
         request_id: &str,
         subtype: &str,
         tool_use_id: Option<String>,
+        is_plan: bool,
         at: u64,
     ) {
         self.sorts.entry(subtype.to_owned()).or_default().asked += 1;
@@ -143,6 +156,7 @@ impl Questions {
             subtype: subtype.to_owned(),
             since: at,
             tool_use_id,
+            is_plan,
         };
         self.open.insert(request_id.to_owned(), open);
     }
@@ -159,10 +173,10 @@ impl Questions {
 
     pub(crate) fn answered(&mut self, request_id: &str, line: &[u8], at: u64) -> Option<AboutCall> {
         let note = self.note.take();
-        let by = note
-            .filter(|note| note.answer.as_deref() == Some(request_id))
-            .and_then(|note| note.by);
-        let outcome = outcome(line);
+        let note = note.filter(|note| note.answer.as_deref() == Some(request_id));
+        let is_plan = self.open.get(request_id).is_some_and(|open| open.is_plan);
+        let outcome = outcome(line, is_plan, note.as_ref());
+        let by = note.and_then(|note| note.by);
         let open = self.ended(request_id, outcome, at)?;
         let sort = self.sorts.entry(open.subtype.clone()).or_default();
         *sort
@@ -172,7 +186,7 @@ impl Questions {
         Some(AboutCall {
             tool_use_id: open.tool_use_id?,
             waited: at.saturating_sub(open.since),
-            is_denied: outcome == Outcome::Denied,
+            outcome,
         })
     }
 
@@ -259,7 +273,13 @@ mod tests {
     fn every_end_of_a_question_is_told_apart() {
         let mut questions = Questions::default();
         for (index, id) in ["a", "b", "c", "d", "e"].iter().enumerate() {
-            questions.asked(id, APPROVAL, Some(format!("t-{id}")), index as u64 * 1_000);
+            questions.asked(
+                id,
+                APPROVAL,
+                Some(format!("t-{id}")),
+                false,
+                index as u64 * 1_000,
+            );
         }
         questions.noted(Note {
             answer: Some("a".into()),
@@ -269,12 +289,12 @@ mod tests {
         let about = questions
             .answered("a", &answer("allow"), 2_000_000)
             .unwrap();
-        assert_eq!((about.waited, about.is_denied), (2_000_000, false));
+        assert_eq!((about.waited, about.outcome), (2_000_000, Outcome::Allowed));
         let about = questions.answered("b", &answer("deny"), 4_001_000).unwrap();
-        assert!(about.is_denied);
+        assert_eq!(about.outcome, Outcome::Denied);
         questions.withdrawn("c", 5_000_000);
         questions.agent_gone(9_000_000);
-        questions.asked("f", APPROVAL, None, 0);
+        questions.asked("f", APPROVAL, None, false, 0);
         assert_eq!(questions.answered("unknown", &answer("allow"), 1), None);
 
         let report = &questions.report(true)[APPROVAL];
@@ -308,9 +328,35 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_that_is_sent_back_is_no_denial() {
+        let ended = |note: Option<Note>| {
+            let mut questions = Questions::default();
+            questions.asked("p", APPROVAL, Some("t".to_owned()), true, 0);
+            note.into_iter().for_each(|note| questions.noted(note));
+            let about = questions.answered("p", &answer("deny"), 1_000);
+            about.unwrap().outcome
+        };
+        let note = |by: &str, way: Option<&str>| {
+            Some(Note {
+                answer: Some("p".to_owned()),
+                by: Some(by.to_owned()),
+                way: way.map(str::to_owned),
+                ..Note::default()
+            })
+        };
+        assert_eq!(ended(None), Outcome::SentBack);
+        assert_eq!(
+            ended(note("anna", Some("keep-planning"))),
+            Outcome::SentBack
+        );
+        assert_eq!(ended(note("anna", Some("clear-context"))), Outcome::Allowed);
+        assert_eq!(ended(note("expired", None)), Outcome::Denied);
+    }
+
+    #[test]
     fn the_note_of_another_line_says_nothing() {
         let mut questions = Questions::default();
-        questions.asked("a", "hook_callback", None, 0);
+        questions.asked("a", "hook_callback", None, false, 0);
         questions.noted(Note {
             n: Some(3),
             by: Some("somebody".into()),
