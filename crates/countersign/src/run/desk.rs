@@ -10,7 +10,7 @@ use countersign_client::{Decision, PermissionMode, PermissionRequest, Subject};
 use countersign_policy::source::PlansFolder;
 use countersign_policy::{
     Call, Disk, Effect, Harm, Origin, Place, Policy, Profile, RealDisk, Rule, RuleError, Scope,
-    Verdict, harm, suggest,
+    Verdict, check, harm, suggest,
 };
 use jiff::Timestamp;
 use serde_json::Value;
@@ -229,6 +229,7 @@ impl Desk {
     ) -> Result<Vec<Rule>, RuleError> {
         let read = |text: &String| {
             let rule = Rule::parse(Effect::Allow, text, &self.grounds.cwd, Origin::Session)?;
+            check::must_name_a_tool(&rule.matcher)?;
             Ok(Rule {
                 scope: scope.clone(),
                 ..rule

@@ -208,6 +208,9 @@ async fn unattended(
         }
         None => piped_prompt()?,
     };
+    for finding in setup.findings() {
+        tell(&finding);
+    }
     if setup.has_something_to_trust() {
         tell_withheld(&setup);
     }
@@ -307,7 +310,10 @@ fn greet<W: io::Write>(screen: &mut Screen<W>, setup: &Setup, mode: Mode) -> io:
     let line = Line::of("countersign", Tone::Strong)
         .add(format!("  {}  ", setup.grounds.cwd.display()), Tone::Dim)
         .add(format!("mode {} · {rules}", mode.name()), Tone::Dim);
-    screen.print(&[line])
+    let findings = setup.findings().into_iter();
+    let findings = findings.map(|it| Line::of(it, Tone::Warn).after("  ", Tone::Plain));
+    let lines: Vec<Line> = [line].into_iter().chain(findings).collect();
+    screen.print(&lines)
 }
 
 async fn ask_trust<W: io::Write>(

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use countersign_policy::rule::FileKind;
 use countersign_policy::source::{self, Loaded, Sources, Trust};
-use countersign_policy::{Effect, Origin, Policy, RealDisk, Rule, Watch};
+use countersign_policy::{Effect, Origin, Policy, RealDisk, Rule, Watch, check};
 use serde_json::Value;
 
 use super::core::now;
@@ -68,7 +68,9 @@ impl Setup {
             (Effect::Deny, &flags.deny),
         ] {
             for text in texts {
-                rules.push(Rule::parse(effect, text, cwd, Origin::CommandLine)?);
+                let rule = Rule::parse(effect, text, cwd, Origin::CommandLine)?;
+                check::must_name_a_tool(&rule.matcher)?;
+                rules.push(rule);
             }
         }
         let add_dirs = flags
@@ -139,6 +141,12 @@ impl Setup {
             .map(|rule| rule.matcher.tool.clone())
             .collect();
         Ok(Watch::new(given.as_ref(), &servers))
+    }
+
+    /// What is wrong with rules of files that can be read all the same: those that name no existing tool.
+    pub(crate) fn findings(&self) -> Vec<String> {
+        let findings = check::unknown_tools(&self.loaded.rules);
+        findings.iter().map(ToString::to_string).collect()
     }
 
     /// Whether the folder would have the CLI start something that nobody has trusted.

@@ -44,8 +44,8 @@ expires = 2020-01-01T00:00:00Z
         the bracket is not closed; write `Tool(content)`
     rules.toml:12: warning: `allow Bahs(ls:*)`: it ended on 2020-01-01T00:00:00Z
         take it out, or give it a later end
-    rules.toml:12: warning: `allow Bahs(ls:*)`: no tool is called `Bahs`, so it means no call
-        write `Bash`, if that is meant
+    rules.toml:12: warning: `allow Bahs(ls:*)`: there is no tool `Bahs`, so it means no call
+        Start with a tool name, for example `Bash(npm test:*)`; `Bash` may be meant
     rules.toml:12: warning: `allow Bash(python3:*)`: it ended on 2020-01-01T00:00:00Z
         take it out, or give it a later end
     rules.toml:12: warning: `allow Bash(python3:*)`: `python3` allows everything: an interpreter runs whatever program it is given

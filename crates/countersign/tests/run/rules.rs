@@ -217,3 +217,66 @@ fn the_cli_is_never_started_in_a_mode_that_lets_calls_pass() {
         );
     }
 }
+
+#[test]
+fn how_hard_it_works_and_what_it_may_cost_reach_the_cli() {
+    let stage = Stage::with(Which::Plain, "", &[NOTE]).unwrap();
+    let limits = [
+        "--effort",
+        "high",
+        "--thinking-tokens",
+        "2048",
+        "--max-turns",
+        "7",
+        "--budget",
+        "1.5",
+        "--model",
+        "opus",
+    ];
+    stage.run(&[&limits[..], &["say hello"]].concat()).is(0);
+    let flags = flags(&stage);
+    for (flag, value) in [
+        ("--effort", "high"),
+        ("--max-thinking-tokens", "2048"),
+        ("--max-turns", "7"),
+        ("--max-budget-usd", "1.5"),
+        ("--model", "opus"),
+    ] {
+        assert_eq!(value_of(&flags, flag).as_deref(), Some(value), "{flags:?}");
+    }
+}
+
+#[test]
+fn an_unknown_model_is_refused_with_the_known_ones_before_anything_is_said_to_it() {
+    let stage = Stage::new(Which::Plain, "").unwrap();
+    let ran = stage.run(&["--model", "opsu", "say hello"]).is(1);
+    assert_eq!(ran.out, "");
+    ran.warns("opsu").warns("Known: ").warns("sonnet");
+}
+
+/// How a rule that names no tool is answered.
+const START: &str = "Start with a tool name, for example `Bash(npm test:*)`";
+
+#[test]
+fn a_rule_of_the_command_line_that_names_no_tool_stops_the_start() {
+    for flag in ["--allow", "--ask", "--deny"] {
+        let stage = Stage::with(Which::Plain, "", &[NOTE]).unwrap();
+        let ran = stage.run(&[flag, "Foo(*)", "say hello"]).is(1);
+        ran.warns("there is no tool `Foo`").warns(START);
+        assert_eq!(stage.read(NOTE.1), None);
+    }
+}
+
+#[test]
+fn a_rule_of_a_file_that_names_no_tool_is_told_and_stops_nothing() {
+    let toml = "[[rule]]\ndeny = \"Foo(*)\"\n";
+    let stage = Stage::new(Which::Plain, "")
+        .unwrap()
+        .file("countersign.toml", toml);
+    for form in [&["say hello"][..], &["--json", "say hello"]] {
+        let ran = stage.run(form).is(0);
+        ran.warns("countersign.toml:2")
+            .warns("there is no tool `Foo`")
+            .warns(START);
+    }
+}

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use countersign_policy::source::{self, Loaded, Sources};
-use countersign_policy::{Effect, RealDisk, Rule};
+use countersign_policy::{Effect, RealDisk, Rule, check};
 use jiff::Timestamp;
 
 /// The files as they were when they were read.
@@ -96,6 +96,12 @@ impl Files {
             rules.extend(self.restricting.iter().cloned());
         }
         rules
+    }
+
+    /// What is wrong with rules that can be read all the same.
+    pub(super) fn findings(&self) -> Vec<String> {
+        let findings = check::unknown_tools(&self.loaded.rules);
+        findings.iter().map(ToString::to_string).collect()
     }
 
     /// What could not be read and may have forbidden something.

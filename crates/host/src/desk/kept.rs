@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_policy::{Disk as _, Effect, Origin, RealDisk, Rule, Scope};
+use countersign_policy::{Disk as _, Effect, Origin, RealDisk, Rule, Scope, check};
 use jiff::Timestamp;
 
 use super::error::DeskError;
@@ -44,7 +44,7 @@ impl KeptRule {
     /// What a person wants remembered, for a session that works in `repository`.
     ///
     /// # Errors
-    /// When a text is no rule, or its end has passed.
+    /// When a text is no rule or names no existing tool, or its end has passed.
     pub fn remember(
         remember: &Remember,
         repository: &Path,
@@ -69,7 +69,8 @@ impl KeptRule {
                 note: None,
                 number: None,
             };
-            kept.rule(repository, None)?;
+            let rule = kept.rule(repository, None)?;
+            check::must_name_a_tool(&rule.matcher)?;
             Ok(kept)
         };
         remember.rules.iter().map(read).collect()
@@ -136,4 +137,29 @@ pub(super) fn is_below(folder: &Path, real: &Path) -> bool {
     RealDisk
         .real(folder)
         .is_some_and(|folder| folder.starts_with(real))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_decision_remembers_names_a_tool() {
+        let made = |text: &str| {
+            let rule = NewRule {
+                text: text.to_owned(),
+                scope: approval::Scope::Session,
+                expires: None,
+            };
+            KeptRule::of_decision(&[rule], Path::new("/"), 1)
+        };
+        for text in ["Foo(*)", "foo", "bash(ls)"] {
+            let why = made(text).unwrap_err().to_string();
+            let start = "Start with a tool name, for example `Bash(npm test:*)`";
+            assert!(why.contains(text) && why.contains(start), "{why}");
+        }
+        for text in ["Bash(ls)", "mcp__git__push", "SetGoal"] {
+            assert_eq!(made(text).unwrap().len(), 1, "{text}");
+        }
+    }
 }

@@ -379,6 +379,11 @@ impl Desk {
         &self.grounds.add_dirs
     }
 
+    /// What is wrong with rules of files that can be read all the same: those that name no existing tool.
+    pub(crate) fn findings(&self) -> Vec<String> {
+        self.files.findings()
+    }
+
     /// Brings the rules of all places together.
     fn put_together(&mut self) {
         let mut unreadable = self.files.unreadable();

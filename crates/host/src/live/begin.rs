@@ -296,7 +296,7 @@ async fn start(
         }
     };
     crate::points::passed("agent launched");
-    let amiss = match desk::put_in_force(&kept.session.handle, &wanted).await {
+    let mut amiss = match desk::put_in_force(&kept.session.handle, &wanted).await {
         Ok(found) => found.unmet.iter().map(ToString::to_string).collect(),
         Err(error) => return failed(error.to_string(), None, false),
     };
@@ -313,6 +313,7 @@ async fn start(
 
 fn launch(inner: &Inner, row: &SessionRow, generation: u32, has_hooks: bool) -> Launch {
     Launch {
+    Vec::extend(&mut amiss, desk.findings());
         session: row.id.to_string(),
         generation,
         dir: inner.folders.session(row.id),

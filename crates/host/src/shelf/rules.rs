@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_policy::{Disk as _, Origin, RealDisk, Rule, check, is_known_tool};
+use countersign_policy::{Disk as _, Origin, RealDisk, Rule, check};
 
 use crate::control::approval::Scope;
 use crate::control::{ChangeRule, Cmd, ControlError, NewRule, Result, RuleView};
@@ -100,13 +100,7 @@ fn check_row(row: &rules::NewRule, now: u64) -> Result<()> {
         )));
     }
     let rule = parsed(row).map_err(|error| ControlError::invalid(error.to_string()))?;
-    let tool = &rule.matcher.tool;
-    match is_known_tool(tool) {
-        true => Ok(()),
-        false => Err(ControlError::invalid(format!(
-            "there is no tool `{tool}`. Start with a tool name, for example `Bash(npm test:*)`"
-        ))),
-    }
+    check::must_name_a_tool(&rule.matcher).map_err(|error| ControlError::invalid(error.to_string()))
 }
 
 fn parsed(row: &rules::NewRule) -> Result<Rule, countersign_policy::RuleError> {

@@ -14,7 +14,7 @@ use serde::Serialize;
 pub use cover::covers;
 pub use danger::why_dangerous;
 pub use examples::examples;
-pub use names::{is_tool, nearest_tool};
+pub use names::{START_WITH_A_TOOL, is_tool, must_name_a_tool, nearest_tool};
 
 use crate::place::Place;
 use crate::rule::{Effect, FileKind, Origin, Rule};
@@ -127,18 +127,7 @@ fn alone(rule: &Rule, now: Timestamp) -> Vec<Finding> {
             "take it out, or give it a later end",
         ));
     }
-    if !is_tool(&rule.matcher.tool) {
-        let fix = match nearest_tool(&rule.matcher.tool) {
-            Some(name) => format!("write `{name}`, if that is meant"),
-            None => "see the tool's name in a session; those of MCP servers begin with `mcp__`"
-                .to_owned(),
-        };
-        let what = format!(
-            "no tool is called `{}`, so it means no call",
-            rule.matcher.tool
-        );
-        findings.push(Finding::about(rule, Kind::UnknownTool, what, fix));
-    }
+    findings.extend(unknown_tool(rule));
     if rule.effect == Effect::Allow
         && let Some(why) = why_dangerous(&rule.matcher)
     {
@@ -158,6 +147,24 @@ fn alone(rule: &Rule, now: Timestamp) -> Vec<Finding> {
         findings.push(Finding::about(rule, Kind::Start, what, fix));
     }
     findings
+}
+
+/// Rules that name no existing tool, so that they mean no call.
+pub fn unknown_tools(rules: &[Rule]) -> Vec<Finding> {
+    rules.iter().filter_map(unknown_tool).collect()
+}
+
+fn unknown_tool(rule: &Rule) -> Option<Finding> {
+    let tool = &rule.matcher.tool;
+    if is_tool(tool) {
+        return None;
+    }
+    let fix = match nearest_tool(tool) {
+        Some(name) => format!("{START_WITH_A_TOOL}; `{name}` may be meant"),
+        None => format!("{START_WITH_A_TOOL}; tools of MCP servers begin with `mcp__`"),
+    };
+    let what = format!("there is no tool `{tool}`, so it means no call");
+    Some(Finding::about(rule, Kind::UnknownTool, what, fix))
 }
 
 fn starts_from_the_file(text: &str) -> bool {
@@ -259,6 +266,18 @@ impl Finding {
             what: what.into(),
             fix: fix.into(),
         }
+    }
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(at) = &self.at {
+            write!(f, "{at}: ")?;
+        }
+        if let Some(rule) = &self.rule {
+            write!(f, "`{rule}`: ")?;
+        }
+        write!(f, "{}. {}", self.what, self.fix)
     }
 }
 

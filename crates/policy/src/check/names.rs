@@ -5,6 +5,9 @@
 use countersign_wire::tools::ToolInput;
 use strsim::osa_distance;
 
+use crate::rule::{Matcher, RuleError};
+use crate::watch::is_known_tool;
+
 /// Tools of the CLI whose input `wire` has no view of.
 const OTHERS: [&str; 10] = [
     "Skill",
@@ -25,7 +28,24 @@ fn all() -> impl Iterator<Item = &'static str> {
 
 /// Whether a tool of the CLI, or one of an MCP server, may have this name.
 pub fn is_tool(name: &str) -> bool {
-    name.starts_with("mcp__") || all().any(|known| known == name)
+    is_known_tool(name) || all().any(|known| known == name)
+}
+
+/// What to write instead of a rule that names no tool.
+pub const START_WITH_A_TOOL: &str = "Start with a tool name, for example `Bash(npm test:*)`";
+
+/// Checks that a rule can ever mean a call.
+///
+/// # Errors
+/// When it names no existing tool.
+pub fn must_name_a_tool(matcher: &Matcher) -> Result<(), RuleError> {
+    if is_tool(&matcher.tool) {
+        return Ok(());
+    }
+    Err(RuleError {
+        text: matcher.text.clone(),
+        reason: format!("there is no tool `{}`. {START_WITH_A_TOOL}", matcher.tool),
+    })
 }
 
 /// The tool whose name is most like this one, where one is like it.

@@ -138,7 +138,7 @@ fn what_ended_is_told_and_shadows_nothing() {
 fn a_tool_that_does_not_exist_is_told() {
     assert_eq!(
         findings(&rules_of(&["deny Bahs(rm:*)", "allow mcp__any__thing"])),
-        ["2 unknown tool: no tool is called `Bahs`, so it means no call"]
+        ["2 unknown tool: there is no tool `Bahs`, so it means no call"]
     );
 }
 
