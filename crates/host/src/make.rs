@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use countersign_client::history::Transcripts;
 use countersign_client::options::Version;
+use countersign_process::DescriptorBudget;
 
 use crate::control::session::{NewWorktree, Setup};
 use crate::control::{
@@ -40,9 +41,11 @@ pub(crate) struct Made {
     pub(crate) rules_of: Option<SessionId>,
 }
 
-/// Checks that an agent can be started without running out of files on the way.
-pub(crate) fn check_descriptors() -> Result<()> {
-    if countersign_process::can_open(FREE_FOR_A_START) {
+/// Checks that an agent can be started beside `others` that live, without running out of files on the way and with files left
+/// for whoever reads.
+pub(crate) fn check_descriptors(others: usize) -> Result<()> {
+    let budget = DescriptorBudget::of(countersign_process::descriptor_limit());
+    if others < budget.agents && countersign_process::can_open(FREE_FOR_A_START) {
         return Ok(());
     }
     Err(ControlError::Unavailable {
@@ -54,7 +57,7 @@ pub(crate) fn check_descriptors() -> Result<()> {
 
 /// Checks and prepares.
 pub(crate) async fn prepare(inner: &Arc<Inner>, command: &Command) -> Result<Made> {
-    check_descriptors()?;
+    check_descriptors(inner.agents_beside(None))?;
     let mut made = prepared(inner, command).await?;
     match &made.message {
         Some(message) => message.says_something()?,

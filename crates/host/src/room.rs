@@ -77,6 +77,12 @@ impl Room {
         let_in
     }
 
+    /// Number of sessions within, `session` not counted.
+    pub(crate) fn others(&self, session: Option<SessionId>) -> usize {
+        let is_in = session.is_some_and(|session| self.within.contains(&session));
+        self.within.len() - usize::from(is_in)
+    }
+
     /// Whether anybody waits.
     pub(crate) fn is_waited_for(&self) -> bool {
         !self.line.is_empty()

@@ -23,7 +23,8 @@ pub use command::hear_of_parents_death;
 pub use command::{be_killed_with_parent, die_with_parent};
 #[cfg(unix)]
 pub use descriptors::{
-    can_look, can_open, descriptor_limit, give_back_descriptor_limit, raise_descriptor_limit,
+    DescriptorBudget, can_look, can_open, descriptor_limit, give_back_descriptor_limit,
+    raise_descriptor_limit,
 };
 #[cfg(unix)]
 pub use fork::fork;

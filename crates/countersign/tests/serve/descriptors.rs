@@ -210,3 +210,47 @@ fn with_no_file_to_spare_a_session_that_is_asleep_is_not_woken_and_stays_as_it_w
         seen => Err(format!("{seen:#}")),
     });
 }
+
+/// Number of files that a process has open.
+fn open_files(pid: u32) -> u64 {
+    std::fs::read_dir(format!("/proc/{pid}/fd"))
+        .unwrap()
+        .count() as u64
+}
+
+#[test]
+fn a_session_that_waited_for_room_waits_on_for_files_and_begins_once_there_are_enough() {
+    let stage = Stage::new();
+    let scenario =
+        "turn when \"first\"\n  say \"Working.\"\n  wait forever\nturn always\n  say \"Hello.\"\n";
+    let claude = stage.playing(scenario);
+    let daemon = stage.serve(&["--claude", &claude, "--max-agents", "1"]);
+    let browser = daemon.signed_in();
+    let folder = stage.project().to_str().unwrap().to_owned();
+    let id = |session: &str| session.rsplit('/').next().unwrap().to_owned();
+    let first = begin(&browser, "first", &folder);
+    until_shown(&browser, &first, "Working.");
+    let second = id(&begin(&browser, "second", &folder));
+    let view = || api::get(&browser, &format!("/sessions/{second}"));
+    let until_so = |what: &str, state: &str, words: &str| {
+        until(what, || match view() {
+            seen if seen["state"] == state
+                && seen["reason"].as_str().unwrap_or_default().contains(words) =>
+            {
+                Ok(())
+            }
+            seen => Err(format!("{seen:#}")),
+        });
+    };
+    until_so("it waits for room", "queued", "waits for room");
+    let all = getrlimit(Resource::Nofile).maximum;
+    // Enough to be spoken with, and too few to begin an agent.
+    limit(&daemon, Some(open_files(daemon.pid()) + 16));
+    let path = format!("/sessions/{}/force-end", id(&first));
+    let ended = api::send(&browser, "POST", &path, &json!({}));
+    assert_eq!(ended.status, 200, "{ended:?}");
+    until_so("it waits for files", "queued", "waits for files");
+    limit(&daemon, all);
+    until_so("it begins", "idle", "");
+    assert_eq!(view()["generation"], 1);
+}

@@ -25,6 +25,9 @@ use crate::store::{Connection, approvals, events, sessions};
 use super::view::{approval_view, view};
 use super::{Inner, locked};
 
+/// Time until a session that could not begin for want of files tries again.
+const FILES_AGAIN: Duration = Duration::from_secs(2);
+
 /// After so long an agent that could not make room is asked again.
 const ASK_AGAIN: Duration = Duration::from_secs(5);
 
@@ -149,6 +152,22 @@ impl Inner {
             self.make_room();
         }
         is_in
+    }
+
+    /// Number of live agents but for that of `session`.
+    pub(crate) fn agents_beside(&self, session: Option<SessionId>) -> usize {
+        locked(&self.room).others(session)
+    }
+
+    /// A session has room and too few files to begin: it is let in again in a while.
+    pub(crate) fn let_in_later(self: &Arc<Self>, id: SessionId) {
+        let host = Arc::downgrade(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(FILES_AGAIN).await;
+            if let Some(inner) = host.upgrade() {
+                inner.post(id, Order::Admitted);
+            }
+        });
     }
 
     /// A session stands otherwise, as the database says: it may be able to make room, or no longer.

@@ -15,6 +15,7 @@ use super::Actor;
 use crate::control::{ControlError, Mode, Result, SessionId, now};
 use crate::desk::{self, Conversation, Desk, Grounds, KeptRule, Starting, Watching};
 use crate::host::Inner;
+use crate::make;
 use crate::money;
 use crate::session::{Begin, Input};
 use crate::store::outbox::StoredOutbox;
@@ -139,6 +140,18 @@ impl Actor {
         }
     }
 
+    /// There is room for an agent: it begins, or waits on where too few files can be opened for it.
+    pub(super) fn let_in(&mut self) {
+        match make::check_descriptors(self.inner.agents_beside(Some(self.id))) {
+            Ok(()) => self.step(Input::Admitted),
+            Err(error) => {
+                tracing::warn!(session = %self.id, %error, "no agent is begun");
+                self.step(Input::NoFiles);
+                self.inner.let_in_later(self.id);
+            }
+        }
+    }
+
     /// Starts an agent.
     pub(super) async fn begin(&mut self, generation: u32, begin: Begin) {
         if let Err(error) = self.try_begin(generation, begin).await {
@@ -190,7 +203,7 @@ impl Actor {
 
     /// Checks that a session with a worktree would work there: what lies at its place counts as inside.
     fn check_worktree(&self) -> Result<()> {
-        match crate::make::worktree_of(&self.row) {
+        match make::worktree_of(&self.row) {
             Ok(worktree) => Ok(self.inner.worktrees.check_place(&worktree)?),
             Err(_) => Ok(()),
         }
@@ -300,6 +313,7 @@ async fn start(
         Ok(found) => found.unmet.iter().map(ToString::to_string).collect(),
         Err(error) => return failed(error.to_string(), None, false),
     };
+    Vec::extend(&mut amiss, desk.findings());
     let standing = kept.attachment.status().await.ok();
     let servers = standing.map(|it| it.children.iter().map(|child| child.pid).collect());
     Begun::There(Box::new(There {
@@ -313,7 +327,6 @@ async fn start(
 
 fn launch(inner: &Inner, row: &SessionRow, generation: u32, has_hooks: bool) -> Launch {
     Launch {
-    Vec::extend(&mut amiss, desk.findings());
         session: row.id.to_string(),
         generation,
         dir: inner.folders.session(row.id),

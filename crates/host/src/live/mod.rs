@@ -229,7 +229,7 @@ impl Actor {
                 command,
                 reply,
             } => self.wish(cmd, *command, reply).await,
-            Order::Admitted => self.step(Input::Admitted),
+            Order::Admitted => self.let_in(),
             Order::MakeRoom => {
                 self.step(Input::MakeRoom);
                 if !self.core.may_sleep() {
@@ -338,7 +338,7 @@ impl Actor {
         match effect {
             Effect::AskForRoom { since } => {
                 if self.inner.ask_for_room(self.id, since) {
-                    self.step(Input::Admitted);
+                    self.let_in();
                 }
             }
             Effect::GiveUpRoom => self.inner.give_up_room(self.id),

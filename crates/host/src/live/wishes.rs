@@ -66,7 +66,7 @@ impl Actor {
             return Err(ControlError::not_now(IN_TRASH));
         }
         if self.agent.is_none() && would_wake(&command) {
-            make::check_descriptors()?;
+            make::check_descriptors(self.inner.agents_beside(Some(self.id)))?;
         }
         match &command {
             Command::Decide { .. } | Command::DecideAlike { .. } => self.decide(cmd, command).await,

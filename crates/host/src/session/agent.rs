@@ -127,10 +127,16 @@ impl Core {
         self.silent_from = now;
     }
 
+    pub(super) fn lacks_files(&mut self) {
+        if (self.room, self.phase) == (Room::Asked, Phase::Waiting) {
+            self.room = Room::WithoutFiles;
+        }
+    }
+
     pub(super) fn admitted(&mut self, out: &mut Vec<Effect>) {
         match (self.room, self.phase) {
             (Room::Have, _) => {}
-            (Room::Asked, Phase::Waiting) => {
+            (Room::Asked | Room::WithoutFiles, Phase::Waiting) => {
                 self.room = Room::Have;
                 let begin = self.next_begin();
                 self.spawn(begin, out);

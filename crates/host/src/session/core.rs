@@ -121,6 +121,8 @@ pub(super) enum Room {
     #[default]
     None,
     Asked,
+    /// There is room, and too few files can be opened.
+    WithoutFiles,
     Have,
 }
 
@@ -312,6 +314,7 @@ impl Core {
             Input::DiskPaused => self.is_disk_full = self.has_agent(),
             Input::DiskResumed => self.disk_resumed(now),
             Input::Admitted => self.admitted(out),
+            Input::NoFiles => self.lacks_files(),
             Input::MakeRoom => self.makes_room = self.phase == Phase::Live,
             Input::Queue(_)
             | Input::NotSent { .. }

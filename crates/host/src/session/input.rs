@@ -67,6 +67,8 @@ pub enum Input {
 
     /// There is room under the cap.
     Admitted,
+    /// There is room, and too few files can be opened to begin: [`Input::Admitted`] is told again.
+    NoFiles,
     /// Others wait for room: sleep as soon as that is possible.
     MakeRoom,
     /// The queue as it stands on the disk, first to go first. Told after every change.

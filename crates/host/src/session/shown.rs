@@ -3,7 +3,7 @@
 //! Owns the order in which one thing hides another: a disk that is full hides a turn that runs, a question hides what the
 //! turn does meanwhile. A pure view: nothing here changes anything.
 
-use super::core::{Core, EndWhy, Hold, Outcome, Phase};
+use super::core::{Core, EndWhy, Hold, Outcome, Phase, Room};
 use super::fact::Seen;
 use crate::control::State;
 use crate::control::session::Pause;
@@ -48,6 +48,10 @@ impl Core {
     fn standing(&self) -> (State, String) {
         match self.phase {
             Phase::Off => self.without_agent(),
+            Phase::Waiting if self.room == Room::WithoutFiles => (
+                State::Queued,
+                "It waits for files: the daemon has as many open as it may. End some agents, or close some pages.".into(),
+            ),
             Phase::Waiting => (
                 State::Queued,
                 "It waits for room: as many agents run as may run at once.".into(),

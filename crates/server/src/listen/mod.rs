@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axum::Router;
+use countersign_process::DescriptorBudget;
 use tokio::net::TcpListener;
 
 pub use connection::Closing;
@@ -32,9 +33,6 @@ pub(crate) use requests::log;
 pub use tls::Identity;
 
 use socket::Socket;
-
-/// Minimum number of connections at once, however few files may be open.
-const FEWEST_CONNECTIONS: usize = 16;
 
 /// What a connection may cost.
 #[derive(Debug, Clone, Copy)]
@@ -69,9 +67,9 @@ impl Default for Limits {
 impl Limits {
     /// These limits, with no more connections than leave most of the files that may be open to agents and the database.
     pub fn fitting(self, descriptors: u64) -> Self {
-        let share = usize::try_from(descriptors / 8).unwrap_or(usize::MAX);
+        let share = DescriptorBudget::of(descriptors).connections;
         Self {
-            connections: self.connections.min(share.max(FEWEST_CONNECTIONS)),
+            connections: self.connections.min(share),
             ..self
         }
     }
@@ -228,4 +226,24 @@ pub async fn run(
     shutdown.await;
     accepting.shutdown().await;
     all.close().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Limits;
+
+    #[test]
+    fn connections_fit_into_the_files_that_may_be_open_and_are_never_none() {
+        let usual = Limits::default();
+        let fitting = |descriptors: u64| usual.fitting(descriptors).connections;
+        assert_eq!(fitting(0), 16);
+        assert_eq!(fitting(1_024), 80);
+        assert_eq!(fitting(4_096), 336);
+        assert_eq!(fitting(u64::MAX), usual.connections);
+        let narrow = Limits {
+            connections: 4,
+            ..usual
+        };
+        assert_eq!(narrow.fitting(u64::MAX).connections, 4);
+    }
 }
