@@ -221,6 +221,46 @@ fn why_an_agent_ended_whose_folder_was_removed_is_told() {
     wait::until("nothing is left running", || stage.processes().is_empty());
 }
 
+/// Removes the segment that a keeper writes to, and nothing else.
+fn remove_newest_segment(stage: &Stage) {
+    let entries = std::fs::read_dir(stage.dir().join("journal")).unwrap();
+    let segments = entries.flatten().map(|entry| entry.path());
+    let is_plain = |path: &std::path::PathBuf| path.extension().is_some_and(|end| end == "j");
+    std::fs::remove_file(segments.filter(is_plain).max().unwrap()).unwrap();
+}
+
+/// A keeper of which the newest segment alone is removed says just that and ends its agent. A resume starts one, once.
+#[test]
+fn an_agent_whose_newest_segment_is_removed_is_ended_and_resumed_once() {
+    let mut dice = Dice::of("removed segment");
+    let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
+    let stage = stage.with_habits(serde_json::json!({"rebind_ms": 200}));
+    let commands = stage.messages(1, &mut dice);
+    let mut orders = stage.orders(&commands);
+    (orders.person, orders.leave) = (Person::Waits, Leave::Off);
+    let mut host = stage.host(&orders);
+    host.until("question");
+    let first = stage.agent().expect("an agent");
+    remove_newest_segment(&stage);
+    let report = host.until_at_rest();
+    assert_eq!(report["session"]["state"], "failed", "{report:#}");
+    let reason = report["session"]["reason"].as_str().unwrap_or_default();
+    assert!(
+        reason.contains("newest segment") && !reason.contains("folder was removed"),
+        "{reason}"
+    );
+    wait::until("nothing is left running", || stage.processes().is_empty());
+    assert!(!first.runs());
+    let resumed = [stage.resume("resume", &mut dice)];
+    let report = stage.host(&stage.orders(&resumed)).until_at_rest();
+    assert_eq!(report["session"]["generation"], 2, "{report:#}");
+    let begun = |generation: u32| {
+        let starts = stage.root().join(format!("witness/g{generation}/starts"));
+        std::fs::read_to_string(starts).map_or(0, |text| text.lines().count())
+    };
+    assert_eq!((begun(2), begun(3)), (1, 0), "{}", stage.story());
+}
+
 /// Database and key are lost, and with them the secret of the keeper: the agent is shown as out of reach, nothing is started
 /// beside it, and it can be ended by force.
 #[test]

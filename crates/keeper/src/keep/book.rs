@@ -16,8 +16,11 @@ use crate::habits::Habits;
 /// How long something may be in the journal and not on the disk.
 const SYNC_WITHIN: Duration = Duration::from_secs(1);
 
-/// Why an agent ends whose journal nobody would find.
-pub(crate) const REMOVED: &str = "the session's folder was removed under it";
+/// Why an agent ends whose session's folder is gone: nobody would find its lock or its journal.
+pub(crate) const FOLDER_REMOVED: &str = "the session's folder was removed under it";
+
+/// Why an agent ends of whose journal the newest segment alone is gone: nobody would find what is written.
+const SEGMENT_REMOVED: &str = "the newest segment of its journal was removed under it";
 
 /// Why something is not in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,7 +118,7 @@ impl Book {
             return Err(Trouble::Broken("no sync works, by habit".to_owned()));
         }
         if !self.has_name() {
-            return Err(Trouble::Broken(REMOVED.to_owned()));
+            return Err(Trouble::Broken(self.what_was_removed().to_owned()));
         }
         let broken = |error: countersign_journal::SyncError| Trouble::Broken(error.to_string());
         self.writer.sync().map_err(broken)?;
@@ -126,6 +129,14 @@ impl Book {
     /// Whether what is written can be found again.
     pub(crate) fn has_name(&self) -> bool {
         self.writer.has_name()
+    }
+
+    /// Says what was removed where what is written has no name any more.
+    pub(crate) fn what_was_removed(&self) -> &'static str {
+        match self.writer.dir().is_dir() {
+            true => SEGMENT_REMOVED,
+            false => FOLDER_REMOVED,
+        }
     }
 
     fn log_sync(&self) {

@@ -40,7 +40,7 @@ use crate::lock;
 use crate::protocol::FromKeeper;
 use crate::socket::Listening;
 use agent::Agent;
-use book::{Book, REMOVED, Trouble};
+use book::{Book, FOLDER_REMOVED, Trouble};
 use client::Client;
 use numbers::Numbers;
 use pipe::Pipe;
@@ -304,10 +304,10 @@ impl Keeper {
         }
         if self.look_at_socket <= now {
             self.look_at_socket = now + Duration::from_millis(self.habits.rebind_ms);
-            match self.is_folder_there() {
-                true => self.bind_anew_if_gone(),
-                // Whoever comes next would find no lock, and start another agent.
-                false => self.fail(REMOVED),
+            match self.what_was_removed() {
+                None => self.bind_anew_if_gone(),
+                // Whoever comes next would find no lock, or no journal, and start another agent.
+                Some(what) => self.fail(what),
             }
         }
         self.deaf_until = self.deaf_until.filter(|until| *until > now);
@@ -318,9 +318,12 @@ impl Keeper {
         }
     }
 
-    /// Whether others still meet our lock, and find what we write.
-    fn is_folder_there(&self) -> bool {
-        lock::is_at(&self.lock, &self.folder.keeper_lock()) && self.book.has_name()
+    /// Says what was removed, where others would no longer meet our lock or find what we write.
+    fn what_was_removed(&self) -> Option<&'static str> {
+        if !lock::is_at(&self.lock, &self.folder.keeper_lock()) {
+            return Some(FOLDER_REMOVED);
+        }
+        (!self.book.has_name()).then(|| self.book.what_was_removed())
     }
 
     /// Gives the memory of all buffers back to the system. Most of the time an agent waits for somebody, and so do many.
