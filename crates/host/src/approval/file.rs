@@ -14,6 +14,8 @@ use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 use utoipa::ToSchema;
 
+use super::notebook::{self, CellChange};
+
 /// Maximum size of a file that is read, and of what is kept of it, in bytes.
 const MOST: usize = 1 << 20;
 
@@ -28,7 +30,7 @@ const COMPARED: usize = 4_000;
 pub struct FileAsAsked {
     /// What was found.
     pub state: FileState,
-    /// Why nothing of it is shown, in a sentence.
+    /// Why nothing of it is shown; of a notebook, which cell the lines are of. In a sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub says: Option<String>,
     /// The lines that the change touches, with those around them.
@@ -89,6 +91,7 @@ struct Print {
 pub fn changed_path(tool: &str, input: &Value, cwd: &Path) -> Option<PathBuf> {
     let path = match tool {
         "Edit" | "MultiEdit" | "Write" => input.get("file_path")?.as_str()?,
+        "NotebookEdit" => input.get("notebook_path")?.as_str()?,
         _ => return None,
     };
     Some(cwd.join(path))
@@ -99,18 +102,35 @@ impl KeptFile {
     pub fn read(tool: &str, input: &Value, path: PathBuf) -> Self {
         let (text, print) = match read(&path) {
             Ok(Some(read)) => read,
+            Ok(None) if tool == "NotebookEdit" => {
+                return Self::withheld(path, "There is no such notebook.".to_owned());
+            }
             Ok(None) => return Self::without(path, FileState::New, None),
             Err(says) => return Self::withheld(path, says),
         };
         let print = Some(print);
-        let Some(after) = changed(tool, input, &text) else {
-            let says = "The text to be replaced is not in the file.".to_owned();
-            return Self {
-                print,
-                ..Self::withheld(path, says)
-            };
+        let change = match tool {
+            "NotebookEdit" => notebook::change(input, &text).map(
+                |CellChange {
+                     before,
+                     after,
+                     says,
+                 }| (before, after, Some(says)),
+            ),
+            _ => changed(tool, input, &text)
+                .map(|after| (text, after, None))
+                .ok_or_else(|| "The text to be replaced is not in the file.".to_owned()),
         };
-        let parts = parts(&text, &after);
+        let (before, after, says) = match change {
+            Ok(change) => change,
+            Err(says) => {
+                return Self {
+                    print,
+                    ..Self::withheld(path, says)
+                };
+            }
+        };
+        let parts = parts(&before, &after);
         let size: usize = parts
             .iter()
             .map(|it| it.before.len() + it.after.len())
@@ -125,7 +145,7 @@ impl KeptFile {
         Self {
             shown: FileAsAsked {
                 state: FileState::Read,
-                says: None,
+                says,
                 parts,
                 changed: false,
             },

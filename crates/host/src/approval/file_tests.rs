@@ -146,3 +146,34 @@ fn a_pipe_that_nobody_writes_to_holds_up_nobody() {
     let kept = KeptFile::read("Edit", &edit("a", "b"), path);
     assert_eq!(kept.shown(true).says.as_deref(), Some("It is not a file."));
 }
+
+#[test]
+fn a_cell_of_a_notebook_is_shown_with_its_own_lines() {
+    let cell = "a = 1\nb = 2\nc = 3\n";
+    let notebook = json!({"cells": [{"id": "c1", "source": [cell]}], "nbformat": 4});
+    let folder = Folder::with(notebook.to_string().as_bytes());
+    let input = |id: &str| json!({"notebook_path": "a.txt", "cell_id": id, "new_source": "a = 1\nb = 9\nc = 3\n"});
+    assert_eq!(
+        changed_path("NotebookEdit", &input("c1"), Path::new("/p")),
+        Some(PathBuf::from("/p/a.txt"))
+    );
+    let kept = folder.kept("NotebookEdit", &input("c1"));
+    let shown = kept.shown(true);
+    let part = FilePart {
+        line: 1,
+        new_line: 1,
+        before: "a = 1\nb = 2\nc = 3".to_owned(),
+        after: "a = 1\nb = 9\nc = 3".to_owned(),
+    };
+    assert_eq!((shown.state, shown.parts), (FileState::Read, vec![part]));
+    let says = "It replaces cell `c1`, number 1 of 1.";
+    assert_eq!(shown.says.as_deref(), Some(says));
+    let missing = folder.kept("NotebookEdit", &input("c2")).shown(true);
+    assert_eq!(missing.state, FileState::Unknown);
+    let says = "The notebook has no cell `c2`.";
+    assert_eq!(missing.says.as_deref(), Some(says));
+    std::fs::remove_file(folder.path()).unwrap();
+    assert!(kept.shown(true).changed);
+    let gone = folder.kept("NotebookEdit", &input("c1")).shown(true);
+    assert_eq!(gone.says.as_deref(), Some("There is no such notebook."));
+}

@@ -18,6 +18,7 @@ mod file;
 mod forms;
 mod harm;
 mod life;
+mod notebook;
 mod offers;
 
 pub use alike::{are_alike, for_the_others, may_be_cut};
