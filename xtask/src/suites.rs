@@ -35,6 +35,8 @@ pub(crate) enum Need {
     Tool(&'static Tool),
     /// Root, and `setpriv` to become somebody else.
     SecondUser,
+    /// A mount namespace, to lay a small disk somewhere.
+    MountNamespace,
     /// A program of the system, told by its package.
     Program(&'static str),
     /// Node.js' package manager, for the page.
@@ -210,7 +212,7 @@ pub(crate) const SUITES: &[Suite] = &[
         what: "the server from outside: sign-in, security, streams, the daemon and its commands",
         needs: &[Need::Tool(&NEXTEST)],
         work: Work::Tests(
-            "(package(countersign-server) & kind(test) - binary(contract)) | (package(countersign) & (binary(serve) | binary(terminal)))",
+            "(package(countersign-server) & kind(test) - binary(contract)) | (package(countersign) & (binary(serve) | binary(terminal)) - test(/^disk::/))",
             Whose::OrdinaryUser,
         ),
         when: When::Always,
@@ -237,8 +239,19 @@ pub(crate) const SUITES: &[Suite] = &[
         what: "kills, full disks, lost power on the scripted CLI (`--long` for ten times as much)",
         needs: &[Need::Tool(&NEXTEST)],
         work: Work::Tests(
-            "(binary(faults) | binary(host_faults)) - test(/(^|::)v2_1_325::/)",
+            "(binary(faults) | binary(host_faults)) - test(/(^|::)v2_1_325::/) - test(/^disk::/)",
             Whose::OrdinaryUser,
+        ),
+        when: When::Always,
+    },
+    Suite {
+        name: "disk",
+        part: "faults",
+        what: "a full disk under keeper and daemon, on a small file system of its own",
+        needs: &[Need::Tool(&NEXTEST), Need::MountNamespace],
+        work: Work::Tests(
+            "(binary(faults) | (package(countersign) & binary(serve))) & test(/^disk::/)",
+            Whose::Caller,
         ),
         when: When::Always,
     },
@@ -356,6 +369,7 @@ impl Suite {
             Need::Claude(version) => Some(format!("claude-{version}")),
             Need::Sdk(sdk) => Some(sdk.name.to_owned()),
             Need::SecondUser => Some("other-user".to_owned()),
+            Need::MountNamespace => Some("mount-namespace".to_owned()),
             Need::Program(program) => Some((*program).to_owned()),
             Need::Tool(_) | Need::Npm | Need::Chromium | Need::Nightly => None,
         });
@@ -373,9 +387,12 @@ impl Need {
             Need::Claude(version) => Pinned::find(version).map(Item::Claude),
             Need::Sdk(sdk) => Some(Item::Sdk(sdk)),
             Need::Tool(tool) => Some(Item::Tool(tool)),
-            Need::SecondUser | Need::Program(_) | Need::Npm | Need::Chromium | Need::Nightly => {
-                None
-            }
+            Need::SecondUser
+            | Need::MountNamespace
+            | Need::Program(_)
+            | Need::Npm
+            | Need::Chromium
+            | Need::Nightly => None,
         }
     }
 }

@@ -241,6 +241,7 @@ fn unmet(suite: &Suite, fetched: &Fetched) -> Option<(Need, String)> {
             Need::Sdk(sdk) => fetched.why_missing(Item::Sdk(sdk)).map(str::to_owned),
             Need::Tool(tool) => fetched.why_missing(Item::Tool(tool)).map(str::to_owned),
             Need::SecondUser => ordinary::why_none(),
+            Need::MountNamespace => no_mount_namespace(),
             Need::Program(program) => no_program(program),
             Need::Npm => page::missing("npm", "npm"),
             Need::Chromium => page::missing("chromium", "chromium"),
@@ -248,6 +249,20 @@ fn unmet(suite: &Suite, fetched: &Fetched) -> Option<(Need, String)> {
         };
         Some((need, reason?))
     })
+}
+
+fn no_mount_namespace() -> Option<String> {
+    let mut unshare = Cmd::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        unshare = unshare.args(["--user", "--map-root-user"]);
+    }
+    match unshare
+        .args(["--mount", "--propagation", "private", "true"])
+        .read()
+    {
+        Ok(_) => None,
+        Err(_) => Some("no mount namespace can be had here (`unshare --mount`)".to_owned()),
+    }
 }
 
 fn no_program(program: &str) -> Option<String> {
