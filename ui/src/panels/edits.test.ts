@@ -22,4 +22,11 @@ describe('edits of a conversation', () => {
     const plan = call('Write', { file_path: '/h/.claude/plans/brave-fox.md', content: '# Plan' });
     expect(editsIn([plan, call('Write', { file_path: '/p/plans/a.md', content: 'x' })], '/p').map((file) => file.path)).toEqual(['plans/a.md']);
   });
+
+  it('leave out a plan that lies elsewhere, where the host marks it', () => {
+    const plan = call('Write', { file_path: '/p/plans/brave-fox.md', content: '# Plan' });
+    expect(editsIn([plan], '/p')).toHaveLength(1);
+    if (plan.body.kind === 'tool') plan.body.is.approval = { answer: { reason_kind: 'plan-file' } } as never;
+    expect(editsIn([plan], '/p')).toEqual([]);
+  });
 });

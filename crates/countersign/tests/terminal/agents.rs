@@ -100,6 +100,15 @@ fn effort_and_limits_are_taken_and_what_is_unknown_is_refused_with_what_is_known
     ]);
     let id = began["did"]["session"].as_str().unwrap().to_owned();
     stage.until_said(&id, "You said: hello.");
+    let flags = stage.flags();
+    for pair in [
+        ["--effort", "high"],
+        ["--max-thinking-tokens", "2048"],
+        ["--max-turns", "7"],
+        ["--model", "opus"],
+    ] {
+        assert!(flags.windows(2).any(|two| two == pair), "{flags:?}");
+    }
     let effort = stage.run(&["start", "hello", "--effort", "huge"]);
     assert_eq!(effort.code, Some(1), "{effort:?}");
     assert!(
@@ -166,4 +175,77 @@ fn servers_the_disk_and_conversations_of_terminals_are_shown() {
     );
     assert!(stage.json(&["import"]).is_array());
     assert_eq!(stage.run(&["import", "nothing"]).code, Some(5));
+}
+
+/// A turn that fills some of the context, and then a plan.
+const FILLS: &str = "\
+turn
+  usage input=50000 output=100
+  stream \"Filled.\"
+turn always
+  usage input=50000 output=100
+  ask ExitPlanMode {\"plan\":\"# A plan\\n\"} gives \"ok\"
+  stream \"And on.\"
+";
+
+#[test]
+fn how_full_the_context_is_stands_in_show_and_in_plan() {
+    let stage = Stage::playing(FILLS);
+    let began = stage.json(&["start", "fill", "--mode", "plan"]);
+    let id = began["did"]["session"].as_str().unwrap().to_owned();
+    stage.until_said(&id, "Filled.");
+    let view = stage.until_state(&id, "idle");
+    let full = view["session"]["context_percent"].as_f64().unwrap();
+    assert!(full > 1.0, "{view:#}");
+    let shown = stage.ok(&["show", &id]);
+    let words = format!("{} %", view["session"]["context_percent"]);
+    assert!(
+        shown.contains("context") && shown.contains(&words),
+        "{shown}"
+    );
+    stage.ok(&["send", &id, "plan it"]);
+    let question = stage.question();
+    let plan = question["id"].as_str().unwrap();
+    let full = question["plan"]["context_percent"].as_f64().unwrap();
+    let words = format!("the context is {full:.0} % full");
+    let shown = stage.ok(&["show", plan]);
+    assert!(full > 1.0 && shown.contains(&words), "{shown}");
+    let reviewed = stage.run(&["plan", plan]);
+    assert!(
+        reviewed.out.contains(&words) || reviewed.err.contains(&words),
+        "{reviewed:?}"
+    );
+}
+
+#[test]
+fn a_conversation_of_a_terminal_is_listed_imported_and_shown() {
+    let stage = Stage::playing(TALKS);
+    let scenario = stage.root().join("scenario");
+    let conversation = "0b6a1b0e-3c5d-4a1e-9a53-5f0f8a5e2c11";
+    let talked = stage.run(&[
+        "rehearse",
+        "cli",
+        "--scenario",
+        scenario.to_str().unwrap(),
+        "-p",
+        "from the terminal",
+        "--session-id",
+        conversation,
+    ]);
+    assert_eq!(talked.code, Some(0), "{talked:?}");
+    let listed = stage.ok(&["import", "--programmatic"]);
+    let short = &conversation[conversation.len() - 6..];
+    assert!(
+        listed.contains(short) && listed.contains("from the terminal"),
+        "{listed}"
+    );
+    let receipt = stage.json(&["import", "--programmatic", short, "--yes"]);
+    let id = receipt["did"]["session"].as_str().unwrap().to_owned();
+    let shown = stage.ok(&["show", &id]);
+    assert!(
+        shown.contains("Earlier conversation") && shown.contains("You said: from the terminal."),
+        "{shown}"
+    );
+    stage.ok(&["send", &id, "and on"]);
+    stage.until_said(&id, "You said: and on.");
 }

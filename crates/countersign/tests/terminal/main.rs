@@ -12,3 +12,4 @@ mod following;
 mod sessions;
 mod stage;
 mod tokens;
+mod worktrees;

@@ -64,12 +64,25 @@ impl Stage {
         stage
     }
 
+    /// Where each agent notes its arguments, the last one last.
+    fn note(&self) -> PathBuf {
+        self.root().join("argv")
+    }
+
+    /// The arguments that the last agent was started with.
+    pub(crate) fn flags(&self) -> Vec<String> {
+        let note = std::fs::read_to_string(self.note()).unwrap();
+        let note: Value = serde_json::from_str(&note).unwrap();
+        serde_json::from_value(note["argv"].clone()).unwrap()
+    }
+
     /// Starts the daemon.
     pub(crate) fn serve(&mut self, listen: &str) {
         let program = env!("CARGO_BIN_EXE_countersign");
         let scenario = self.root().join("scenario");
         let claude = format!(
-            "'{program}' rehearse cli --scenario '{}'",
+            "/usr/bin/env 'COUNTERSIGN_SCENARIO_ARGV={}' '{program}' rehearse cli --scenario '{}'",
+            self.note().display(),
             scenario.display()
         );
         let log = std::fs::File::options()

@@ -54,15 +54,23 @@ fn told(stage: &Stage, id: SessionId) -> Told {
     }
 }
 
-/// What the host says once it has counted so many turns, in all places where it says it.
-async fn counted(stage: &Stage, id: SessionId, turns: u64, done: &[&str]) {
+impl std::ops::AddAssign for Told {
+    fn add_assign(&mut self, more: Self) {
+        self.results += more.results;
+        self.calls += more.calls;
+        self.cost += more.cost;
+    }
+}
+
+/// Waits until a session has counted so many turns.
+async fn has_counted(stage: &Stage, id: SessionId, turns: u64, done: &[&str]) {
     let start = Instant::now();
     loop {
         let totals = stage.host().totals(id).await.unwrap();
         let view = stage.view(id).await;
         let is_idle = view.state.name() == "idle" && (view.cost_usd - totals.cost_usd).abs() < 1e-9;
         if totals.turns.succeeded == turns && is_idle {
-            break;
+            return;
         }
         assert!(
             start.elapsed() < DEADLINE,
@@ -70,8 +78,25 @@ async fn counted(stage: &Stage, id: SessionId, turns: u64, done: &[&str]) {
         );
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
+}
+
+/// What the host says once its sessions have counted so many turns each, in all places where it says it: the same.
+async fn counted(stage: &Stage, sessions: &[(SessionId, u64)], done: &[&str]) {
+    for (id, turns) in sessions {
+        has_counted(stage, *id, *turns, done).await;
+    }
     let usage = stage.host().usage(0).await.unwrap();
-    let totals = stage.host().totals(id).await.unwrap();
+    let (mut journals, mut own, mut input) = (Told::default(), Told::default(), 0);
+    for (id, _) in sessions {
+        journals += told(stage, *id);
+        let totals = stage.host().totals(*id).await.unwrap();
+        own += Told {
+            results: totals.turns.succeeded,
+            calls: totals.tools.values().map(|tool| tool.calls).sum(),
+            cost: stage.view(*id).await.cost_usd,
+        };
+        input += totals.tokens.input;
+    }
     let period = Period {
         since: 0,
         until: None,
@@ -80,7 +105,7 @@ async fn counted(stage: &Stage, id: SessionId, turns: u64, done: &[&str]) {
     let insights = stage.host().insights(period).await.unwrap();
     let turns = usage.days.iter().map(|day| day.turns).sum();
     let all = [
-        ("journal", told(stage, id)),
+        ("journals", journals),
         (
             "usage",
             Told {
@@ -89,14 +114,7 @@ async fn counted(stage: &Stage, id: SessionId, turns: u64, done: &[&str]) {
                 cost: usage.cost_usd,
             },
         ),
-        (
-            "session",
-            Told {
-                results: totals.turns.succeeded,
-                calls: totals.tools.values().map(|tool| tool.calls).sum(),
-                cost: stage.view(id).await.cost_usd,
-            },
-        ),
+        ("sessions", own),
     ];
     let is_same = all.windows(2).all(|pair| {
         let (one, other) = (&pair[0].1, &pair[1].1);
@@ -106,7 +124,7 @@ async fn counted(stage: &Stage, id: SessionId, turns: u64, done: &[&str]) {
     });
     assert!(is_same, "after {done:?}: {all:#?}");
     let sent: u64 = usage.days.iter().map(|day| day.input_tokens).sum();
-    assert_eq!(sent, totals.tokens.input, "after {done:?}");
+    assert_eq!(sent, input, "after {done:?}");
 }
 
 /// The next number of a row that is the same each time.
@@ -138,12 +156,20 @@ async fn behind_its_back(stage: &mut Stage, sql: &'static str) {
     stage.open().await;
 }
 
+async fn send(stage: &Stage, session: SessionId, text: String) {
+    let message = Message::text(text);
+    stage.execute(Command::Send { session, message }).await;
+}
+
 async fn acts(seed: u64, count: usize) {
     let mut stage = Stage::new(&scenario()).await;
     std::fs::write(stage.project().join("readme.md"), "hello").unwrap();
-    let id = stage.start("turn 1").await;
-    let (mut turns, mut seed, mut done) = (1, seed, vec!["turn"]);
-    counted(&stage, id, turns, &done).await;
+    let mut sessions = Vec::new();
+    for name in ["one", "two", "three"] {
+        sessions.push((stage.start(name).await, 1));
+    }
+    let (mut seed, mut done) = (seed, vec!["turn"]);
+    counted(&stage, &sessions, &done).await;
     for _ in 0..count {
         let act = [
             "turn",
@@ -156,12 +182,12 @@ async fn acts(seed: u64, count: usize) {
             "unreadable",
         ][(next(&mut seed) % 8) as usize];
         done.push(act);
+        let at = (next(&mut seed) % sessions.len() as u64) as usize;
+        let (id, turns) = sessions[at];
         match act {
             "turn" => {
-                turns += 1;
-                let message = Message::text(format!("turn {turns}"));
-                let session = id;
-                stage.execute(Command::Send { session, message }).await;
+                sessions[at].1 += 1;
+                send(&stage, id, format!("turn {}", turns + 1)).await;
             }
             "open" => drop(stage.host().transcript(id, None, 100).await.unwrap()),
             "page" => read_all(&stage, id).await,
@@ -181,13 +207,15 @@ async fn acts(seed: u64, count: usize) {
                 behind_its_back(&mut stage, sql).await;
             }
         }
-        counted(&stage, id, turns, &done).await;
+        counted(&stage, &sessions, &done).await;
     }
-    // Whatever came before: one more look and one more turn.
-    read_all(&stage, id).await;
-    let (session, message) = (id, Message::text("the last one"));
-    stage.execute(Command::Send { session, message }).await;
-    counted(&stage, id, turns + 1, &done).await;
+    // Whatever came before: one more look and one more turn of each.
+    for (id, turns) in &mut sessions {
+        read_all(&stage, *id).await;
+        send(&stage, *id, "the last one".to_owned()).await;
+        *turns += 1;
+    }
+    counted(&stage, &sessions, &done).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -206,12 +234,11 @@ async fn a_look_at_a_long_transcript_and_one_more_turn_do_not_count_it_again() {
     std::fs::write(stage.project().join("readme.md"), "hello").unwrap();
     let id = stage.start("turn 1").await;
     for turn in 1..6 {
-        counted(&stage, id, turn, &["turn"]).await;
+        counted(&stage, &[(id, turn)], &["turn"]).await;
         read_all(&stage, id).await;
-        let (session, message) = (id, Message::text("one more"));
-        stage.execute(Command::Send { session, message }).await;
+        send(&stage, id, "one more".to_owned()).await;
     }
-    counted(&stage, id, 6, &["look and turn"]).await;
+    counted(&stage, &[(id, 6)], &["look and turn"]).await;
 }
 
 /// As a database stood that an earlier build had: the two writers under one name, and all of it counted once more.
@@ -228,7 +255,7 @@ async fn usage_that_an_earlier_build_has_doubled_is_counted_again_from_the_journ
     let mut stage = Stage::new(&scenario()).await;
     std::fs::write(stage.project().join("readme.md"), "hello").unwrap();
     let id = stage.start("turn 1").await;
-    counted(&stage, id, 1, &["turn"]).await;
+    counted(&stage, &[(id, 1)], &["turn"]).await;
     let cost = told(&stage, id).cost;
     for is_stopped in [false, true] {
         if is_stopped {

@@ -193,3 +193,31 @@ async fn nobody_is_told_again_of_a_question_that_is_decided() {
     stage.decide(&open[0], Decide::allow()).await;
     assert_eq!(told(2).await, ["needs_you", "finished"]);
 }
+
+/// Why nothing of an edited call need be shown there: a decision is no event, and what follows it quotes no call.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_is_told_nothing_of_a_decision_nor_of_the_call_as_it_was_before_it_was_edited() {
+    let receiver = Receiver::start();
+    let target = receiver.target();
+    let stage = Stage::with(SCENES, |settings| settings.targets = vec![target]).await;
+    let session = stage.start("ask").await;
+    let open = stage.open_approvals(session, 1).await;
+    receiver.events(1).await;
+    let edited = Decide::Allow {
+        updated_input: Some(serde_json::json!({"command": "echo edited"})),
+        remember: None,
+        mode: None,
+        add_dirs: Vec::new(),
+    };
+    stage.decide(&open[0], edited).await;
+    stage.until(session, "idle").await;
+    let told = receiver.events(2).await;
+    let kinds: Vec<_> = told.iter().map(|one| one["event"].clone()).collect();
+    assert_eq!(kinds, ["needs_you", "finished"]);
+    assert!(told[0].to_string().contains("masked-by-nobody"), "as asked");
+    let after = told[1].to_string();
+    assert!(
+        !after.contains("masked-by-nobody") && !after.contains("echo edited"),
+        "{after}"
+    );
+}

@@ -106,6 +106,12 @@ fn a_headline_says_what_is_called_and_with_what() {
             json!({"notebook_path": "/project/n.ipynb", "cell_id": "c1", "new_source": "x"}),
             "NotebookEdit  n.ipynb (replace cell c1)",
         ),
+        (
+            "Skill",
+            json!({"skill": "commit", "args": "all of it"}),
+            "Skill  commit (all of it)",
+        ),
+        ("Skill", json!({"command": "review"}), "Skill  review"),
         ("Levitate", json!({"height": 3}), "Levitate  {\"height\":3}"),
         ("Levitate", json!({}), "Levitate"),
         // What does not fit its tool is shown as it is.
