@@ -237,7 +237,7 @@ impl Batch {
         match self.form {
             Form::Json => self.line(&entry.to_json(&now().to_string())),
             Form::Text { .. } => {
-                if entry.decided == Decided::Deny {
+                if matches!(entry.decided, Decided::Deny | Decided::SentBack) {
                     self.feed.denied(&entry.tool_use_id);
                 }
                 match told(entry) {

@@ -262,7 +262,7 @@ impl Live {
     }
 
     fn tell(&mut self, entry: &Entry) -> io::Result<()> {
-        if entry.decided == Decided::Deny {
+        if matches!(entry.decided, Decided::Deny | Decided::SentBack) {
             self.feed.denied(&entry.tool_use_id);
         }
         match told(entry) {

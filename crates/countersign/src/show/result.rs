@@ -186,7 +186,10 @@ const REFUSALS: [&str; 4] = [
 fn failed(returned: &Returned<'_>, fold: Fold) -> Made {
     let words = words(returned.content);
     let is_refusal = REFUSALS.iter().any(|refusal| words.starts_with(refusal));
+    let is_plan = matches!(returned.tool, "ExitPlanMode" | "exit_plan_mode");
     let (what, words) = match returned.is_denied || is_refusal {
+        // What was said about a plan, which may have been sent back to be made better.
+        true if is_plan => ("answered".to_owned(), without_stock(&words)),
         true => ("denied".to_owned(), without_stock(&words)),
         false => match exit_code(&words) {
             Some((code, rest)) => (format!("exit code {code}"), rest),

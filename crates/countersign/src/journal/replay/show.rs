@@ -302,7 +302,7 @@ impl Show {
             true => Note::way_of_refused_plan(note, interrupts),
             false => None,
         };
-        if !is_allowed && way.is_none() {
+        if !is_allowed {
             self.feed.denied(&question.tool_use_id);
         }
         let mut lines = vec![decision(&question.tool, is_allowed, way, note)];
