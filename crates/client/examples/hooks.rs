@@ -19,7 +19,11 @@ async fn main() -> anyhow::Result<()> {
         }
     });
     let log = Hook::of(PostToolUse, |call, context| async move {
-        println!("{} ran in {}", call.tool_name, context.cwd);
+        println!(
+            "{} ran in {}",
+            call.tool_name,
+            context.cwd.unwrap_or_default()
+        );
     });
     let session = claude()
         .hook(guard.matching("Write|Edit"))

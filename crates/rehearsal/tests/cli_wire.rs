@@ -42,6 +42,7 @@ fn novelties(value: &impl Inspect) -> Vec<String> {
     let mut found = Vec::new();
     value.inspect(&At::ROOT, &mut |at, novelty| {
         found.push(match novelty {
+            Novelty::Carried(_) | Novelty::Kept(_) => return,
             Novelty::Field(name) => format!("unknown field `{name}` at `{at}`"),
             Novelty::Variant { tag, name } => format!("unknown {tag} `{name}` at `{at}`"),
             Novelty::Value(word) => format!("unknown word `{word}` at `{at}`"),

@@ -206,7 +206,7 @@ fn inspect_body(tag: &LitStr, variants: &Variants<'_>) -> TokenStream {
         });
     let internal = variants
         .internal
-        .map(|variant| quote! { Self::#variant(_) => {} });
+        .map(|variant| quote! { Self::#variant(kept) => sink(at, ::countersign_wire::inspect::Novelty::Kept(kept)), });
     let unknown = variants.unknown;
     quote! {
         match self {

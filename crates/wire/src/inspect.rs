@@ -1,4 +1,5 @@
-//! What in a value is new to this build: fields nobody declared, variants and words nobody has heard of.
+//! What in a value is new to this build: fields nobody declared, variants and words nobody has heard of, and the values
+//! that are carried without looking into them.
 //!
 //! Owns the walk over a typed value and nothing of what is made of it. Used to see the protocol drift, never to decide.
 
@@ -6,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::shape::Fields;
-use crate::{Extra, Json, Nullable, Num, TextOr};
+use crate::{Extra, Json, Kept, Nullable, Num, TextOr};
 
 /// Something on the wire that the types do not know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Novelty<'a> {
     /// An undeclared field.
@@ -23,6 +24,10 @@ pub enum Novelty<'a> {
     },
     /// A word that is not in the declared set.
     Value(&'a str),
+    /// Nothing new by itself: a value that is carried as JSON, into which no type looks.
+    Carried(&'a Json),
+    /// Nothing new by itself: an object that is known by name only.
+    Kept(&'a Kept),
 }
 
 /// Where in a message a [`Novelty`] stands. Written as `message.content[].text`.
@@ -86,8 +91,10 @@ fn inspect_names(
     at: &At<'_>,
     sink: &mut dyn FnMut(&At<'_>, Novelty<'_>),
 ) {
-    for (name, _) in extra.iter() {
-        if !declared.iter().any(|names| names.contains(&name)) {
+    for (name, value) in extra.iter() {
+        if declared.iter().any(|names| names.contains(&name)) {
+            value.inspect(&at.field(name), sink);
+        } else {
             sink(at, Novelty::Field(name));
         }
     }
@@ -100,7 +107,14 @@ macro_rules! nothing_to_inspect {
         }
     )*};
 }
-nothing_to_inspect!(String, bool, Num, Json);
+nothing_to_inspect!(String, bool, Num);
+
+/// What stands in it may be new all the same; whoever knows more of it looks there.
+impl Inspect for Json {
+    fn inspect(&self, at: &At<'_>, sink: &mut dyn FnMut(&At<'_>, Novelty<'_>)) {
+        sink(at, Novelty::Carried(self));
+    }
+}
 
 impl<T: Inspect> Inspect for Box<T> {
     fn inspect(&self, at: &At<'_>, sink: &mut dyn FnMut(&At<'_>, Novelty<'_>)) {

@@ -25,6 +25,7 @@
 extern crate self as countersign_wire;
 
 mod block;
+pub mod calls;
 pub mod cli;
 pub mod content;
 pub mod control;

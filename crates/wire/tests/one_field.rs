@@ -146,7 +146,7 @@ changes! { change_cli(CliMessage):
 }
 
 changes! { change_system(SystemMessage):
-    Init.claude_code_version = "changed".to_owned() => "claude_code_version": "changed";
+    Init.claude_code_version = Some("changed".to_owned()) => "claude_code_version": "changed";
     CompactBoundary.uuid = Some("changed".into()) => "uuid": "changed";
     Status.compact_error = Some("changed".to_owned()) => "compact_error": "changed";
     ApiRetry.attempt = Num::from(977u64) => "attempt": 977;
@@ -154,9 +154,9 @@ changes! { change_system(SystemMessage):
     ModelRefusalFallback.trigger = "changed".to_owned() => "trigger": "changed";
     ModelRefusalNoFallback.original_model = "changed".to_owned() => "original_model": "changed";
     LocalCommandOutput.content = "changed".to_owned() => "content": "changed";
-    HookStarted.hook_id = "changed".to_owned() => "hook_id": "changed";
-    HookProgress.hook_id = "changed".to_owned() => "hook_id": "changed";
-    HookResponse.hook_id = "changed".to_owned() => "hook_id": "changed";
+    HookStarted.hook_id = Some("changed".to_owned()) => "hook_id": "changed";
+    HookProgress.hook_id = Some("changed".to_owned()) => "hook_id": "changed";
+    HookResponse.hook_id = Some("changed".to_owned()) => "hook_id": "changed";
     PluginInstall.name = Some("changed".to_owned()) => "name": "changed";
     TaskNotification.task_id = "changed".into() => "task_id": "changed";
     TaskStarted.task_id = "changed".into() => "task_id": "changed";

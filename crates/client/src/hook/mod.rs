@@ -35,11 +35,11 @@ pub struct HookContext {
     /// The tool call it is about. For events without a tool the CLI makes one up.
     pub tool_use_id: Option<String>,
     /// The session.
-    pub session_id: String,
+    pub session_id: Option<String>,
     /// File of the session's transcript.
-    pub transcript_path: String,
+    pub transcript_path: Option<String>,
     /// The agent's working folder.
-    pub cwd: String,
+    pub cwd: Option<String>,
     /// The prompt that is being worked on (2.1.325).
     pub prompt_id: Option<String>,
     /// The permission mode in force.
@@ -58,7 +58,7 @@ impl HookContext {
     pub(crate) fn new(input: &HookInput, tool_use_id: Option<String>, interest: Interest) -> Self {
         Self {
             tool_use_id,
-            session_id: input.session_id.as_str().to_owned(),
+            session_id: input.session_id.as_ref().map(|id| id.as_str().to_owned()),
             transcript_path: input.transcript_path.clone(),
             cwd: input.cwd.clone(),
             prompt_id: input.prompt_id.clone(),

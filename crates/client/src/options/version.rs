@@ -28,8 +28,8 @@ pub struct Version {
     pub patch: u32,
 }
 
-/// The oldest version of the CLI that works. Up to 2.0.42 a hook that says *ask* has the CLI deny the call, so that no tool would ever run.
-pub const OLDEST_SUPPORTED: Version = Version::new(2, 0, 43);
+/// Oldest version of the CLI that works. On older ones nothing was measured, so they are refused.
+pub const OLDEST_SUPPORTED: Version = Version::new(1, 0, 128);
 
 impl Version {
     /// A version from its three numbers.

@@ -254,7 +254,7 @@ fn permission(shared: &Arc<Shared>, slot: Arc<Slot>, ask: Box<CanUseTool>, posit
     let span = tracing::debug_span!(
         "permission",
         tool = request.tool_name,
-        tool_use_id = request.tool_use_id.as_str()
+        tool_use_id = request.tool_use_id.as_ref().map(|id| id.as_str())
     );
     let deciding = async move {
         let decision = handler.decide(request.clone()).await;

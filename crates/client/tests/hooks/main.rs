@@ -49,8 +49,11 @@ async fn a_typed_callback_gets_its_input_and_context_and_its_answer_goes_back() 
     let hook = Hook::of(PreToolUse, |call, cx: HookContext| async move {
         assert_eq!(call.tool_name, "Bash");
         assert_eq!(cx.tool_use_id.as_deref(), Some("toolu_9"));
-        assert_eq!((cx.session_id.as_str(), cx.cwd.as_str()), ("s", "/w"));
-        assert_eq!(cx.transcript_path, "/t.jsonl");
+        assert_eq!(
+            (cx.session_id.as_deref(), cx.cwd.as_deref()),
+            (Some("s"), Some("/w"))
+        );
+        assert_eq!(cx.transcript_path.as_deref(), Some("/t.jsonl"));
         assert_eq!(cx.permission_mode.unwrap().as_str(), "plan");
         assert_eq!(cx.agent_id.as_deref(), Some("a"));
         assert_eq!(cx.agent_type.as_deref(), Some("Explore"));

@@ -480,7 +480,7 @@ async fn a_question_asked_twice_is_passed_on_once() {
 
 #[tokio::test]
 async fn a_question_that_cannot_be_read_is_denied_and_told() {
-    for missing in ["tool_use_id", "tool_name", "input"] {
+    for missing in ["tool_name", "input"] {
         let (mut session, mut far) = session(Claude::new().permissions(AllowAll)).await;
         let mut ask = touch();
         ask.as_object_mut().unwrap().remove(missing);
@@ -493,6 +493,23 @@ async fn a_question_that_cannot_be_read_is_denied_and_told() {
             matches!(&told, Notice::BrokenQuestion { subtype, .. } if subtype == "can_use_tool"),
             "{told:?}"
         );
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_names_no_call_is_asked_like_any_other() {
+    let (mut session, mut far) = session(Claude::new().questions()).await;
+    for (id, answer) in [("a", "allow"), ("b", "deny")] {
+        let mut ask = touch();
+        ask.as_object_mut().unwrap().remove("tool_use_id");
+        far.ask(id, ask).await;
+        let asked = question(&mut session).await;
+        assert_eq!(asked.tool_use_id, None);
+        match answer {
+            "allow" => asked.allow().unwrap(),
+            _ => asked.deny("no").unwrap(),
+        }
+        assert_eq!(far.reply(id).await["behavior"], answer);
     }
 }
 

@@ -222,7 +222,8 @@ impl Launch {
 }
 
 impl Launch {
-    /// Refuses a CLI on which no call would ever run. Only versions that do not name themselves in their greeting are that old.
+    /// Refuses a CLI that is older than all that were measured. Only versions that do not name themselves in their greeting
+    /// are that old.
     async fn refuse_too_old(&self) -> anyhow::Result<()> {
         let cli = self.claude.clone().map_or(Cli::Search, Cli::Line);
         let around = Surroundings::of_this_process();

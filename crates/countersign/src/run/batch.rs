@@ -237,8 +237,10 @@ impl Batch {
         match self.form {
             Form::Json => self.line(&entry.to_json(&now().to_string())),
             Form::Text { .. } => {
-                if matches!(entry.decided, Decided::Deny | Decided::SentBack) {
-                    self.feed.denied(&entry.tool_use_id);
+                if let (Decided::Deny | Decided::SentBack, Some(id)) =
+                    (entry.decided, &entry.tool_use_id)
+                {
+                    self.feed.denied(id);
                 }
                 match told(entry) {
                     Some(line) => self.print(&[line]),

@@ -204,14 +204,18 @@ impl Core {
 
     fn take_call(&mut self, question: PermissionQuestion) -> Taken {
         let mode = self.handle.permission_mode();
-        match self
+        let ruling = self
             .desk
-            .rule_on(question.request(), mode.as_deref(), now())
-        {
-            Ruling::Settled(decision, entry) => {
+            .rule_on(question.request(), mode.as_deref(), now());
+        match ruling {
+            Ruling::Settled(decision, mut entry) => {
+                self.ledger.name(&mut entry);
                 Taken::Settled(Box::new(self.answer(question, decision, *entry)))
             }
-            Ruling::Person(brief) => Taken::Open(Open::Permission(question, brief)),
+            Ruling::Person(mut brief) => {
+                self.ledger.name(&mut brief.entry);
+                Taken::Open(Open::Permission(question, brief))
+            }
         }
     }
 

@@ -269,7 +269,7 @@ fn wave_through(
 
 fn entry_of(request: &PermissionRequest, call: &Call, verdict: &Verdict) -> Entry {
     Entry {
-        tool_use_id: request.tool_use_id.to_string(),
+        tool_use_id: request.tool_use_id.as_ref().map(ToString::to_string),
         tool: call.tool.clone(),
         input: call.input.clone(),
         agent_id: request.agent_id.as_ref().map(ToString::to_string),

@@ -49,7 +49,8 @@ pub(crate) enum Decided {
 /// One decision.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
-    pub(crate) tool_use_id: String,
+    /// The call. CLIs such as 1.0.128 ask without naming it; see [`Ledger::name`].
+    pub(crate) tool_use_id: Option<String>,
     pub(crate) tool: String,
     pub(crate) input: Value,
     /// The sub-agent that asks.
@@ -107,6 +108,8 @@ impl Entry {
 pub(crate) struct Ledger {
     /// Calls that were made and not settled: id → tool and input.
     open: HashMap<String, (String, Value)>,
+    /// Calls of questions that did not name them.
+    named: HashSet<String>,
     settled: HashSet<String>,
     refused_for_want_of_a_person: u64,
 }
@@ -120,10 +123,33 @@ impl Ledger {
         }
     }
 
+    /// Finds the call that a question is about, where the CLI does not name it: one of the same input that no other
+    /// question is about, else the only one of that tool.
+    pub(crate) fn name(&mut self, entry: &mut Entry) {
+        if entry.tool_use_id.is_some() {
+            return;
+        }
+        let of_tool = self
+            .open
+            .iter()
+            .filter(|(id, (tool, _))| *tool == entry.tool && !self.named.contains(*id));
+        let of_tool: Vec<_> = of_tool.collect();
+        let exact = of_tool.iter().find(|(_, (_, input))| *input == entry.input);
+        let found = match (exact, of_tool.as_slice()) {
+            (Some((id, _)), _) | (None, [(id, _)]) => (*id).clone(),
+            _ => return,
+        };
+        self.named.insert(found.clone());
+        entry.tool_use_id = Some(found);
+    }
+
     /// A decision was made.
     pub(crate) fn settle(&mut self, entry: &Entry) {
-        self.open.remove(&entry.tool_use_id);
-        self.settled.insert(entry.tool_use_id.clone());
+        if let Some(id) = &entry.tool_use_id {
+            self.open.remove(id);
+            self.named.remove(id);
+            self.settled.insert(id.clone());
+        }
         if entry.by == By::Nobody && entry.decided == Decided::Deny {
             self.refused_for_want_of_a_person += 1;
         }
@@ -137,7 +163,7 @@ impl Ledger {
         }
         let (tool, input) = self.open.remove(id)?;
         Some(Entry {
-            tool_use_id: id.to_owned(),
+            tool_use_id: Some(id.to_owned()),
             tool,
             input,
             agent_id: None,
@@ -165,7 +191,7 @@ mod tests {
 
     fn entry(id: &str, by: By, decided: Decided) -> Entry {
         Entry {
-            tool_use_id: id.to_owned(),
+            tool_use_id: Some(id.to_owned()),
             tool: "Bash".to_owned(),
             input: json!({}),
             agent_id: None,
@@ -195,6 +221,25 @@ mod tests {
                 && ledger.settled.is_empty()
                 && ledger.open.is_empty()
         );
+    }
+
+    #[test]
+    fn a_question_that_names_no_call_is_about_the_one_with_its_input() {
+        let mut ledger = Ledger::default();
+        for (id, input) in [("a", "ls"), ("b", "pwd"), ("c", "ls")] {
+            ledger.called(id, "Bash", &json!({"command": input}));
+        }
+        let mut name = |command: &str| {
+            let mut entry = entry("", By::Person, Decided::Allow);
+            entry.tool_use_id = None;
+            entry.input = json!({"command": command});
+            ledger.name(&mut entry);
+            entry.tool_use_id
+        };
+        assert_eq!(name("pwd").as_deref(), Some("b"));
+        let twice: std::collections::BTreeSet<_> = [name("ls"), name("ls")].into();
+        assert_eq!(twice, [Some("a".to_owned()), Some("c".to_owned())].into());
+        assert_eq!(name("ls"), None);
     }
 
     #[test]

@@ -262,8 +262,8 @@ impl Live {
     }
 
     fn tell(&mut self, entry: &Entry) -> io::Result<()> {
-        if matches!(entry.decided, Decided::Deny | Decided::SentBack) {
-            self.feed.denied(&entry.tool_use_id);
+        if let (Decided::Deny | Decided::SentBack, Some(id)) = (entry.decided, &entry.tool_use_id) {
+            self.feed.denied(id);
         }
         match told(entry) {
             Some(line) => self.print(&[line]),
@@ -300,8 +300,10 @@ impl Live {
             return Ok(());
         };
         let dialog = dialog_for(&open, &self.core, self.feed.context());
-        if let Open::Permission(question, _) = &open {
-            self.feed.shown(question.tool_use_id.as_str());
+        if let Open::Permission(_, brief) = &open
+            && let Some(id) = &brief.entry.tool_use_id
+        {
+            self.feed.shown(id);
         }
         let intro = dialog.intro(usize::from(self.screen.size().columns));
         self.print(&intro)?;

@@ -59,10 +59,10 @@ pub(crate) fn start(init: &Init, mode: &str, is_verbose: bool) -> Vec<Line> {
     let parts = [
         text::one_row(&init.model, 60),
         format!("mode {}", text::one_row(mode, 40)),
-        format!(
-            "Claude Code {}",
-            text::one_row(&init.claude_code_version, 20)
-        ),
+        match &init.claude_code_version {
+            Some(version) => format!("Claude Code {}", text::one_row(version, 20)),
+            None => "Claude Code".to_owned(),
+        },
         text::one_row(&init.cwd, 200),
         format!(
             "session {}",
@@ -77,6 +77,7 @@ pub(crate) fn start(init: &Init, mode: &str, is_verbose: bool) -> Vec<Line> {
     for server in init
         .mcp_servers
         .iter()
+        .flatten()
         .filter(|server| matches!(&*server.status, "failed" | "needs-auth"))
         .take(20)
     {

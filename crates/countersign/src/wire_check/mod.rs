@@ -167,6 +167,7 @@ impl Report {
         let path = at.to_string();
         let dot = if path.is_empty() { "" } else { "." };
         match novelty {
+            Novelty::Carried(_) | Novelty::Kept(_) => {}
             // The message itself, or the request in its envelope.
             Novelty::Variant { .. } if path.is_empty() || path == "request" => {
                 self.unknown.insert(name.to_owned());

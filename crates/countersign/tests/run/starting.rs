@@ -109,13 +109,13 @@ fn settings_that_cannot_be_read_stop_the_start() {
 }
 
 #[test]
-fn a_cli_on_which_no_call_would_ever_run_is_refused() {
+fn a_cli_that_is_older_than_all_that_were_measured_is_refused() {
     let scenario = "version 2.0.75\nturn\n  say \"Hello.\"\n";
     let mut stage = Stage::new(Which::Scenario, scenario).unwrap();
     let old = stage.aside("old");
     stage = stage.cli(&old);
     let ours = env!("CARGO_BIN_EXE_countersign");
-    for (version, is_taken) in [("2.0.42", false), ("2.0.43", true)] {
+    for (version, is_taken) in [("1.0.127", false), ("1.0.128", true), ("2.0.42", true)] {
         let text = format!(
             "#!/bin/sh\n[ \"$1\" = --version ] && {{ echo '{version} (Claude Code)'; exit; }}\n\
              exec '{ours}' rehearse cli \"$@\"\n"
@@ -127,7 +127,7 @@ fn a_cli_on_which_no_call_would_ever_run_is_refused() {
             true => ran.is(0).says("Hello."),
             false => ran
                 .is(1)
-                .warns("claude 2.0.42 is too old: install 2.0.43 or a newer one"),
+                .warns("claude 1.0.127 is too old: install 1.0.128 or a newer one"),
         };
     }
 }

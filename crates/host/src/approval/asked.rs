@@ -133,7 +133,7 @@ impl Asked {
         };
         let input = ask.input.to().unwrap_or(Value::Null);
         Self {
-            tool_use_id: Some(ask.tool_use_id.to_string()),
+            tool_use_id: ask.tool_use_id.as_ref().map(ToString::to_string),
             agent_id: ask.agent_id.as_ref().map(ToString::to_string),
             suggestions: ask.permission_suggestions.clone().unwrap_or_default(),
             marks: countersign_policy::Marks::of(ask).into(),

@@ -1,6 +1,6 @@
 //! What a line of the agent proves about answers that were given.
 //!
-//! Owns the reading of results of calls and of ends of sub-agents. Measured on 2.1.325: of a sub-agent below a sub-agent no
+//! Owns the reading of results of calls, of calls that will not run, and of ends of sub-agents. Measured on 2.1.325: of a sub-agent below a sub-agent no
 //! line is passed on, its results neither; that it has ended is then all that is ever told, and what came of its calls is
 //! not known.
 
@@ -17,6 +17,11 @@ pub enum Evidence {
         tool_use_id: String,
         /// Whether it failed.
         is_error: bool,
+    },
+    /// A call that was allowed too late did not run: [`super::Event::Cancelled`] for the approval of that call.
+    NotRun {
+        /// The call.
+        tool_use_id: String,
     },
     /// A sub-agent has ended: [`super::Event::AskerEnded`] for what it asked.
     AgentEnded {
@@ -63,6 +68,11 @@ pub fn evidence(line: &[u8]) -> Vec<Evidence> {
         results(line)
     } else if route.kind == "system" && (is("task_notification") || is("task_updated")) {
         ended(line).into_iter().collect()
+    } else if route.kind == "system" && is("late_allow_not_run") {
+        let call = route.tool_use_id.map(|id| id.get().into_owned());
+        call.map(|tool_use_id| Evidence::NotRun { tool_use_id })
+            .into_iter()
+            .collect()
     } else {
         Vec::new()
     }

@@ -76,7 +76,7 @@ pub enum DeskError {
     /// There is no CLI.
     #[error(transparent)]
     NoCli(#[from] LocateError),
-    /// A CLI that denies every call that our hook wants asked.
+    /// A CLI that is older than all that were measured.
     #[error(
         "claude {0} is too old: install {OLDEST_SUPPORTED} or a newer one (`claude update`), and start again"
     )]

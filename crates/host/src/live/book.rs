@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use countersign_journal::{Cursor, KeeperEvent, Kind, Note, Record};
+use countersign_wire::calls::OpenCalls;
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::Value;
@@ -95,6 +96,8 @@ pub(crate) struct Book {
     note: Option<Note>,
     /// An interrupt of ours, until its turn ends.
     interrupts: bool,
+    /// Calls that were not asked about yet, for questions that do not name theirs.
+    calls: OpenCalls,
 }
 
 #[derive(Deserialize)]
@@ -129,6 +132,7 @@ impl Book {
             held: held.into_iter().collect(),
             note: None,
             interrupts: false,
+            calls: OpenCalls::default(),
         }
     }
 
@@ -169,14 +173,24 @@ impl Book {
             }
             self.generation = generation;
             self.interrupts = false;
+            self.calls = OpenCalls::default();
         }
         let line = record.payload;
+        if record.kind == Kind::Agent
+            && (has(line, b"\"tool_use\"") || has(line, b"\"tool_result\""))
+        {
+            self.calls.note(line);
+        }
         match record.kind {
             Kind::Agent if has(line, b"\"control_request\"") => self.asked(record, &mut moves),
             Kind::Agent if has(line, b"\"control_cancel_request\"") => {
                 self.cancelled(line, &mut moves);
             }
-            Kind::Agent if has(line, b"\"tool_result\"") || has(line, b"\"task_") => {
+            Kind::Agent
+                if has(line, b"\"tool_result\"")
+                    || has(line, b"\"task_")
+                    || has(line, b"\"late_allow_not_run\"") =>
+            {
                 self.proved(line, &mut moves);
             }
             Kind::Agent if has(line, b"\"result\"") && is_result(line) => self.interrupts = false,
@@ -189,9 +203,10 @@ impl Book {
     }
 
     fn asked(&mut self, record: &Record<'_>, moves: &mut Vec<Move>) {
-        let Some(asked) = asked(record.payload) else {
+        let Some(mut asked) = asked(record.payload) else {
             return;
         };
+        self.name_call(&mut asked);
         let id = ApprovalId::of(self.session, self.generation, record.seq, record.at);
         let name = &asked.request_id;
         if self.held.get(name).is_some_and(|held| held.id != id) {
@@ -220,6 +235,18 @@ impl Book {
         })));
     }
 
+    /// Finds the call of a question that does not name it: what comes back of the call is its outcome.
+    fn name_call(&mut self, asked: &mut Asked) {
+        match &asked.tool_use_id {
+            Some(id) => self.calls.asked(id),
+            None if asked.subtype == "can_use_tool" => {
+                let input = asked.input.clone().into();
+                asked.tool_use_id = self.calls.take(&asked.tool, &input);
+            }
+            None => {}
+        }
+    }
+
     fn cancelled(&mut self, line: &[u8], moves: &mut Vec<Move>) {
         let Ok(cancel) = serde_json::from_slice::<Cancel>(line) else {
             return;
@@ -244,6 +271,14 @@ impl Book {
                             && held.life != Life::Open
                     };
                     (Event::ToolResult { is_error }, Box::new(of_call))
+                }
+                // Only an answer that was given can be too late: a newer question about the call stays open.
+                Evidence::NotRun { tool_use_id } => {
+                    let of_call = move |held: &Held| {
+                        held.tool_use_id.as_deref() == Some(&*tool_use_id)
+                            && held.life == Life::Written
+                    };
+                    (Event::Cancelled, Box::new(of_call))
                 }
                 Evidence::AgentEnded { agent_id } => {
                     let of_agent = move |held: &Held| held.agent_id.as_deref() == Some(&*agent_id);
@@ -405,6 +440,68 @@ mod tests {
             payload: line.as_bytes(),
         };
         book.take(1, &record)
+    }
+
+    /// A line of the agent about the call `t`, and of the host.
+    fn line(seq: u64, line: serde_json::Value) -> (u64, String) {
+        (seq, line.to_string())
+    }
+
+    fn lives(moves: &[Move]) -> Vec<Life> {
+        let lives = moves.iter().filter_map(|step| match step {
+            Move::Life { life, .. } => Some(life.clone()),
+            Move::Asked(_) => None,
+        });
+        lives.collect()
+    }
+
+    /// A book in which a question was asked and allowed.
+    fn allowed(ask: &(u64, String)) -> Book {
+        let mut book = Book::new(SessionId::new(1, 1), 1, []);
+        let call = serde_json::json!({"type": "assistant", "parent_tool_use_id": null, "message": {"role": "assistant", "model": "m",
+            "content": [{"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}]}});
+        assert!(taken(&mut book, &line(4, call)).is_empty());
+        assert_eq!(taken(&mut book, ask).len(), 1);
+        let answer = serde_json::json!({"type": "control_response", "response": {"subtype": "success", "request_id": "again",
+            "response": {"behavior": "allow", "updatedInput": {"command": "ls"}}}});
+        let record = Record {
+            seq: 6,
+            at: 1,
+            kind: Kind::Host,
+            payload: &serde_json::to_vec(&answer).unwrap(),
+        };
+        assert_eq!(lives(&book.take(1, &record)), [Life::Written]);
+        book
+    }
+
+    #[test]
+    fn a_question_that_names_no_call_is_settled_by_the_result_of_the_call_it_is_about() {
+        let ask = serde_json::json!({"type": "control_request", "request_id": "again", "request":
+            {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}}});
+        let mut book = allowed(&line(5, ask));
+        let result = serde_json::json!({"type": "user", "parent_tool_use_id": null, "message": {"role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "t", "content": "a.txt"}]}});
+        let outcome = crate::control::approval::Outcome::Ran;
+        assert_eq!(
+            lives(&taken(&mut book, &line(7, result))),
+            [Life::Settled { outcome }]
+        );
+    }
+
+    #[test]
+    fn a_call_that_was_allowed_too_late_did_not_run() {
+        let mut book = allowed(&ask(5, "ls"));
+        let late = serde_json::json!({"type": "system", "subtype": "late_allow_not_run", "request_id": "x",
+            "tool_use_id": "t", "reason": "expired"});
+        let outcome = crate::control::approval::Outcome::Unused;
+        assert_eq!(
+            lives(&taken(&mut book, &line(7, late.clone()))),
+            [Life::Settled { outcome }]
+        );
+        // A question about the call that is still open is not meant.
+        let mut book = Book::new(SessionId::new(1, 1), 1, []);
+        taken(&mut book, &ask(5, "ls"));
+        assert!(taken(&mut book, &line(6, late)).is_empty());
     }
 
     #[test]

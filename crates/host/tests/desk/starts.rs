@@ -383,14 +383,14 @@ async fn agents_inherit_the_hosts_environment_without_what_is_ours() {
 }
 
 #[tokio::test]
-async fn a_cli_on_which_no_call_would_ever_run_is_refused() {
-    for (version, is_taken) in [("2.0.42", false), ("1.0.128", false), ("2.0.43", true)] {
+async fn a_cli_that_is_older_than_all_that_were_measured_is_refused() {
+    for (version, is_taken) in [("1.0.127", false), ("1.0.128", true), ("2.0.42", true)] {
         let ground = Ground::new().with_claude(&format!("{version} (Claude Code)"));
         let started = ground.try_start(Mode::Ask, &new()).await;
         assert_eq!(started.is_ok(), is_taken, "{version}");
         if let Err(error) = started {
             let told = error.to_string();
-            assert!(told.contains(version) && told.contains("2.0.43"), "{told}");
+            assert!(told.contains(version) && told.contains("1.0.128"), "{told}");
         }
     }
 }

@@ -85,7 +85,7 @@ impl Host {
     pub(crate) fn answers(&self) -> impl PermissionHandler + use<> {
         let host = self.clone();
         move |request: PermissionRequest| {
-            let id = request.tool_use_id.to_string();
+            let id = request.tool_use_id.as_ref().unwrap().to_string();
             let verdict = host.decide(At::Question, &id, &Call::asked(&request));
             std::future::ready(match verdict.effect {
                 Effect::Allow => Decision::allow(),

@@ -160,7 +160,8 @@ async fn play_setup(
     let asked = Arc::new(Mutex::new(Vec::new()));
     let list = Arc::clone(&asked);
     let claude = setup(name, &stage).permissions(move |request: PermissionRequest| {
-        list.lock().unwrap().push(request.tool_use_id.to_string());
+        let id = request.tool_use_id.as_ref().unwrap();
+        list.lock().unwrap().push(id.to_string());
         std::future::ready(match request.tool_name.as_str() {
             // Nothing is to be fetched from anywhere.
             "WebFetch" => Decision::deny("not here"),

@@ -107,7 +107,8 @@ pub(crate) async fn every_call_is_asked_about_in_every_mode(cli: Installed) {
     let claude = stage
         .claude()
         .permissions(move |request: PermissionRequest| {
-            list.lock().unwrap().push(request.tool_use_id.to_string());
+            let id = request.tool_use_id.as_ref().unwrap();
+            list.lock().unwrap().push(id.to_string());
             std::future::ready(Decision::allow())
         });
     in_every_mode(&stage, claude, |mode, played| {

@@ -49,9 +49,15 @@ impl Fold {
 
     fn tool_question(&mut self, id: &str, glance: &AskGlance) {
         let name = word(glance.tool_name.as_deref().unwrap_or_default());
-        let call = glance.tool_use_id.as_deref().map(word).unwrap_or_default();
         let input = glance.input.clone().unwrap_or_default();
         let asked = digest(&input);
+        let call = match glance.tool_use_id.as_deref() {
+            Some(call) => word(call),
+            // No line will ever name this call: nothing but the question is known of it.
+            None => self
+                .call_meant(&name, asked)
+                .unwrap_or_else(|| word(&format!("question {id}"))),
+        };
         let shown = Shown::of(&input, self.live.here());
         let known = self.calls.get(&call).map(|call| (call.entry, call.digest));
         let (entry, written) = match known {
@@ -74,10 +80,28 @@ impl Fold {
         self.settle(entry, |_| Err(Withdrawn::Cancelled));
         if let Some(tool) = self.live.tool(entry) {
             tool.approval = Some(Box::new(approval));
+            tool.denial = None;
             tool.state = ToolState::Asking;
         }
         self.questions.retain(|_, question| question.entry != entry);
         self.ask(id, entry, asked);
+    }
+
+    /// Returns the call that a question means which names none (1.0.128): the oldest of that input that was not asked about,
+    /// else the only one of the tool.
+    fn call_meant(&self, name: &str, asked: u64) -> Option<String> {
+        let mut unasked: Vec<_> = (self.calls.iter())
+            .filter(
+                |(_, call)| match self.live.get(call.entry).map(|entry| &entry.body) {
+                    Some(Body::Tool(tool)) => tool.name == name && tool.approval.is_none(),
+                    _ => false,
+                },
+            )
+            .collect();
+        unasked.sort_by_key(|(_, call)| call.entry);
+        let exact = unasked.iter().find(|(_, call)| call.digest == asked);
+        let only = unasked.first().filter(|_| unasked.len() == 1);
+        exact.or(only).map(|(id, _)| (*id).clone())
     }
 
     fn ask(&mut self, id: &str, entry: EntryId, digest: u64) {

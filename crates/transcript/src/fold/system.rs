@@ -7,6 +7,7 @@ use countersign_wire::route::Route;
 
 use super::Fold;
 use super::live::Place;
+use super::tools::late_words;
 use crate::body::{Compaction, Hook, HookState, Level, Limit, Notice, NoticeKind, Reset, Retry};
 use crate::clip::{Clip, word};
 use crate::entry::Body;
@@ -26,6 +27,7 @@ impl Fold {
             "api_retry" => self.api_retry(line, route),
             "hook_started" | "hook_response" => self.system_hook(line, route),
             "permission_denied" => self.permission_denied(line, route),
+            "late_allow_not_run" => self.late_allow(line, route),
             subtype @ ("task_started" | "task_progress" | "task_updated" | "task_notification") => {
                 self.task(line, route, subtype)
             }
@@ -47,7 +49,8 @@ impl Fold {
             | "commands_changed"
             | "files_persisted"
             | "memory_recall"
-            | "elicitation_complete" => {}
+            | "elicitation_complete"
+            | "shell_cwd" => {}
             subtype if INTERNAL_SUBTYPES.contains(&subtype) => {}
             _ => self.unknown('a', line, route),
         }
@@ -234,6 +237,14 @@ impl Fold {
         }
     }
 
+    /// A call that was allowed too late did not run.
+    fn late_allow(&mut self, line: &[u8], route: &Route<'_>) {
+        match glance::line::<NoticeGlance>(line) {
+            Some(glance) if self.not_run(&glance) => {}
+            _ => self.top_notice(line, route),
+        }
+    }
+
     /// Something a person is meant to read.
     pub(super) fn top_notice(&mut self, line: &[u8], route: &Route<'_>) {
         let Some(glance) = glance::line::<NoticeGlance>(line) else {
@@ -252,8 +263,11 @@ impl Fold {
             &glance.status,
         ];
         let said = said.into_iter().flatten().next();
+        let late = (name == "system/late_allow_not_run").then(|| late_words(&glance));
+        let said = late.as_ref().or(said);
         let level = match (glance.level.as_deref(), name.as_str()) {
-            (Some("warning"), _) | (_, "system/permission_denied") => Level::Warning,
+            (Some("warning"), _)
+            | (_, "system/permission_denied" | "system/late_allow_not_run") => Level::Warning,
             (_, "system/session_writes_lost" | "system/mirror_error") => Level::Error,
             _ if glance.error.is_some() => Level::Error,
             _ => Level::Info,

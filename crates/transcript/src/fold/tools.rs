@@ -282,6 +282,41 @@ impl Fold {
         });
         true
     }
+
+    /// The CLI will not run a call, though it was allowed. Told whether the call is known. A newer question about it stays.
+    pub(super) fn not_run(&mut self, glance: &NoticeGlance) -> bool {
+        let id = glance.tool_use_id.as_deref().unwrap_or_default();
+        let Some(entry) = self.calls.get(id).map(|call| call.entry) else {
+            return false;
+        };
+        let Some(tool) = self.live.tool(entry) else {
+            return false;
+        };
+        if tool
+            .approval
+            .as_ref()
+            .is_some_and(|approval| approval.standing == Standing::Open)
+        {
+            return false;
+        }
+        tool.state = ToolState::Refused;
+        tool.denial = Some(Denial {
+            message: late_words(glance),
+            reason: None,
+            code: glance.reason.as_deref().map(word),
+        });
+        self.settle(entry, |_| Ok(Outcome::Unused));
+        true
+    }
+}
+
+/// What a person is told of a call that was allowed too late.
+pub(super) fn late_words(glance: &NoticeGlance) -> String {
+    let reason = glance.reason.as_deref().map(word).unwrap_or_default();
+    match reason.as_str() {
+        "" => "Allowed too late: the call did not run.".to_owned(),
+        reason => format!("Allowed too late: the call did not run ({reason})."),
+    }
 }
 
 /// Whether a call that came back was not let run. One whose question an interrupt took away was not.

@@ -5,7 +5,7 @@
 use countersign_journal::{Exit, KeeperEvent};
 
 use crate::support::{Tape, entry_text};
-use crate::{allow, answer, assert_has, call, first, init, question, result, success, tool};
+use crate::{allow, answer, assert_has, call, each, first, init, question, result, success, tool};
 
 const INPUT: &str = r#"{"command":"ls"}"#;
 
@@ -320,4 +320,63 @@ fn a_call_that_wrote_the_plan_of_the_session_is_marked() {
         _ => None,
     });
     assert_eq!(kinds.as_deref(), Some("plan-file"));
+}
+
+/// The same question as CLIs such as 1.0.128 ask it: it names no call.
+fn nameless(request: &str, input: &str) -> String {
+    question(request, "x", "Bash", input).replace(r#""tool_use_id":"x","#, "")
+}
+
+#[test]
+fn a_question_that_names_no_call_belongs_to_the_call_of_its_input() {
+    let other = r#"{"command":"pwd"}"#;
+    let mut tape = Tape::new();
+    tape.agent(init()).agent(call("t", "Bash", INPUT));
+    tape.agent(call("u", "Bash", other));
+    tape.agent(nameless("r", other)).agent(nameless("q", INPUT));
+    tape.host(answer("r", r#"{"behavior":"deny","message":"no"}"#));
+    tape.host(allow("q", INPUT));
+    tape.agent(result("u", "no", true));
+    tape.agent(result("t", "ok", false));
+    let tools = each(&tape, "tool");
+    assert_eq!(tools.len(), 2, "{tools:?}");
+    assert_has(&tools[0], &["Bash Plain Ran", "settled: Ran"]);
+    assert_has(&tools[1], &["Refused", "settled: Refused"]);
+}
+
+#[test]
+fn questions_of_which_no_call_is_known_are_shown_apart() {
+    let mut tape = Tape::new();
+    tape.agent(init());
+    tape.agent(nameless("r", INPUT)).agent(nameless("q", INPUT));
+    tape.host(allow("q", INPUT));
+    assert_eq!(each(&tape, "tool").len(), 2);
+    assert_eq!(tape.fold().0.totals().approvals.open, 1);
+}
+
+#[test]
+fn a_call_that_was_allowed_too_late_is_not_shown_as_having_run() {
+    let late = r#"{"type":"system","subtype":"late_allow_not_run","request_id":"r","tool_use_id":"t","reason":"expired"}"#;
+    let mut tape = asked();
+    tape.host(allow("r", INPUT)).agent(late);
+    assert_has(
+        &tool(&tape),
+        &[
+            "Refused",
+            "settled: Unused",
+            "the call did not run (expired)",
+        ],
+    );
+    // Asked again, it may run.
+    tape.agent(question("s", "t", "Bash", INPUT));
+    tape.host(allow("s", INPUT)).agent(result("t", "ok", false));
+    assert_has(&tool(&tape), &["Bash Plain Ran", "settled: Ran"]);
+    // A newer question that is open stays: the line is about the answer before.
+    let mut tape = asked();
+    tape.agent(late);
+    assert_has(&tool(&tape), &["Asking"]);
+    assert_has(
+        &each(&tape, "notice").join("\n"),
+        &["did not run (expired)"],
+    );
 }

@@ -99,8 +99,8 @@ pub struct CanUseTool {
     pub title: Option<String>,
     /// Name to show.
     pub display_name: Option<String>,
-    /// The tool call.
-    pub tool_use_id: ToolUseId,
+    /// The tool call. 1.0.128 leaves it out.
+    pub tool_use_id: Option<ToolUseId>,
     /// Sub-agent id (same as its `task_id`).
     pub agent_id: Option<AgentId>,
     /// What it is, in words.

@@ -181,6 +181,7 @@ open_enum! {
 
 /// Which calls go to which callbacks.
 #[derive(Debug, Clone, PartialEq, Wire)]
+#[wire(internal("whenUnanswered", "contextOnly", "replacedByFrame"))]
 pub struct HookMatcher {
     /// Tool names: exact, a `|` list, or a regular expression; absent, empty or `*` is all.
     pub matcher: Option<String>,

@@ -203,6 +203,7 @@ pub struct GetBinaryVersion {
 
 /// The CLI's version.
 #[derive(Debug, Clone, PartialEq, Wire)]
+#[wire(internal("oldestDesktopSdk"))]
 pub struct GetBinaryVersionReply {
     /// Its version.
     pub version: String,

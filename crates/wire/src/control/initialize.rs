@@ -8,6 +8,7 @@ use crate::cli::SessionState;
 use crate::control::{
     AgentDefinition, AgentInfo, HookMatcher, McpToolPolicy, ModelInfo, PluginConfig, SlashCommand,
 };
+use crate::mcp::McpServerConfig;
 use crate::open::open_enum;
 use crate::vocab::{FastModeDisabledReason, FastModeState, PermissionMode};
 use crate::{Extra, Json, Num};
@@ -62,7 +63,6 @@ pub struct SdkMcpManifest {
     "attachServeRequest",
     "cloudStatusBeforeInit",
     "disallowedTools",
-    "mcpServers",
     "settings",
 ))]
 pub struct Initialize {
@@ -124,6 +124,9 @@ pub struct Initialize {
     pub per_task_stop_affordance: Option<bool>,
     /// Plugins.
     pub plugins: Option<Vec<PluginConfig>>,
+    /// MCP servers that the CLI is to connect to, by name. Read only at the start, with `--await-initialize` (2.1.261).
+    #[wire(rename = "mcpServers")]
+    pub mcp_servers: Option<BTreeMap<String, McpServerConfig>>,
     /// Fields this build does not know.
     pub extra: Extra,
 }
@@ -187,6 +190,8 @@ open_enum! {
     "other_hook_ask_outranks_host",
     "code_running_mcp_tools_applied",
     "managed_settings_applied",
+    "settings_applied",
+    "disallowed_tools_applied",
     "host_worded_asks",
     "workspace_trust_recorded",
     "permission_mode_from_default_fallback",
@@ -227,6 +232,10 @@ pub struct InitializeReply {
     pub hook_on_failure_supported: Option<bool>,
     /// All listed plugins loaded.
     pub plugins_applied: Option<bool>,
+    /// The CLI took `mcpServers` at its start. Absent: it did not (2.1.261).
+    pub mcp_servers_applied: Option<bool>,
+    /// How many hook matchers keep what the host said about an unanswered question (2.1.327).
+    pub hooks_when_unanswered_kept: Option<Num>,
     /// Fate of each manifest.
     pub sdk_mcp_manifests_parked: Option<BTreeMap<String, ManifestFate>>,
     /// Process id of the CLI.

@@ -5,6 +5,7 @@
 //! answered with an error and never with silence.
 
 mod ask;
+mod cloud;
 mod common;
 mod context;
 mod hooks_listing;
@@ -17,6 +18,7 @@ mod session;
 mod settings;
 
 pub use ask::*;
+pub use cloud::*;
 pub use common::*;
 pub use context::*;
 pub use hooks_listing::*;

@@ -6,9 +6,9 @@ use serde::de::DeserializeOwned;
 
 use super::*;
 use crate::hooks::HookOutput;
-use crate::inspect::Inspect;
+use crate::inspect::{At, Inspect, Novelty};
 use crate::permission::PermissionResult;
-use crate::{Bare, Kept};
+use crate::{Bare, Json, Kept};
 
 /// Ties a request to the shape of its reply.
 pub trait Request: Serialize {
@@ -19,8 +19,26 @@ pub trait Request: Serialize {
 }
 
 macro_rules! requests {
-    ($enum:ident: $($request:ident => $subtype:literal, $reply:ty;)*) => {$(
-        impl Request for $request {
+    ($enum:ident, $inspect:ident: $($request:ident => $subtype:literal, $reply:ty;)*) => {
+        /// Reports what is new in the reply to a request of this subtype. Returns whether the reply has a type and fits it.
+        pub fn $inspect(
+            subtype: &str,
+            reply: &Json,
+            sink: &mut dyn FnMut(&At<'_>, Novelty<'_>),
+        ) -> bool {
+            match subtype {
+                $( $subtype => match reply.to::<$reply>() {
+                    Ok(reply) => {
+                        reply.inspect(&At::ROOT, sink);
+                        true
+                    }
+                    Err(_) => false,
+                }, )*
+                _ => false,
+            }
+        }
+
+        $(impl Request for $request {
             const SUBTYPE: &'static str = $subtype;
             type Reply = $reply;
         }
@@ -34,7 +52,7 @@ macro_rules! requests {
     )*};
 }
 
-requests! { HostRequest:
+requests! { HostRequest, inspect_host_reply:
     Interrupt => "interrupt", InterruptReply;
     Initialize => "initialize", InitializeReply;
     SetPermissionMode => "set_permission_mode", SetPermissionModeReply;
@@ -72,9 +90,14 @@ requests! { HostRequest:
     UpdateSettings => "update_settings", Bare;
     ListPermissionRules => "list_permission_rules", ListPermissionRulesReply;
     McpReadResource => "mcp_read_resource", McpReadResourceReply;
+    SetMessageWaiting => "set_message_waiting", Bare;
+    PromptDraftActivity => "prompt_draft_activity", Bare;
+    ReloadConnectors => "reload_connectors", Bare;
+    UpdateCloudSession => "update_cloud_session", UpdateCloudSessionReply;
+    ComparisonFork => "comparison_fork", ComparisonForkReply;
 }
 
-requests! { CliRequest:
+requests! { CliRequest, inspect_cli_reply:
     CanUseTool => "can_use_tool", PermissionResult;
     HookCallback => "hook_callback", HookOutput;
     Elicitation => "elicitation", ElicitationReply;
@@ -197,6 +220,21 @@ pub enum HostRequest {
     /// Reads a resource of an MCP server.
     #[wire("mcp_read_resource")]
     McpReadResource(McpReadResource),
+    /// Says that a message of the person waits for the turn's end.
+    #[wire("set_message_waiting")]
+    SetMessageWaiting(SetMessageWaiting),
+    /// Says that the person is typing.
+    #[wire("prompt_draft_activity")]
+    PromptDraftActivity(PromptDraftActivity),
+    /// Reads the account's connectors again.
+    #[wire("reload_connectors")]
+    ReloadConnectors(ReloadConnectors),
+    /// Changes a cloud session.
+    #[wire("update_cloud_session")]
+    UpdateCloudSession(Box<UpdateCloudSession>),
+    /// Compares a turn's first request with that of a second run.
+    #[wire("comparison_fork")]
+    ComparisonFork(ComparisonFork),
     /// A request that is known by name only.
     #[wire(internal)]
     Internal(Kept),
@@ -247,11 +285,6 @@ pub const INTERNAL_HOST_REQUESTS: &[&str] = &[
     "get_cloud_session",
     "get_cloud_session_transcript",
     "list_directory",
-    "comparison_fork",
-    "prompt_draft_activity",
-    "reload_connectors",
-    "set_message_waiting",
-    "update_cloud_session",
     "get_workspace_diff",
     "get_plan",
     "set_mcp_permission_mode_override",

@@ -171,6 +171,8 @@ pub struct CancelAsyncMessage {
 pub struct CancelAsyncMessageReply {
     /// Whether it was still queued.
     pub cancelled: bool,
+    /// The message (2.1.327).
+    pub message_uuid: Option<MessageUuid>,
     /// Fields this build does not know.
     pub extra: Extra,
 }

@@ -21,15 +21,16 @@ use crate::permission::PermissionUpdate;
 use crate::vocab::PermissionMode;
 use crate::{Extra, Json, Kept, Num};
 
-/// What a hook is told: the session it is about, and the event.
+/// What a hook is told: the session it is about, and the event. Only the event itself must be there, so that a call can be
+/// decided whatever a version leaves out.
 #[derive(Debug, Clone, PartialEq, Wire)]
 pub struct HookInput {
     /// The session.
-    pub session_id: SessionId,
+    pub session_id: Option<SessionId>,
     /// File of the session's transcript.
-    pub transcript_path: String,
+    pub transcript_path: Option<String>,
     /// Working folder.
-    pub cwd: String,
+    pub cwd: Option<String>,
     /// The prompt that is being worked on.
     pub prompt_id: Option<String>,
     /// Permission mode.

@@ -14,8 +14,8 @@ pub struct PreToolUseInput {
     pub tool_name: String,
     /// The tool's input.
     pub tool_input: Json,
-    /// The tool call.
-    pub tool_use_id: ToolUseId,
+    /// The tool call. CLIs up to 2.0.42 leave it out here; [`crate::control::HookCallback`] names it there too.
+    pub tool_use_id: Option<ToolUseId>,
     /// Server serving the tool.
     pub mcp_server: Option<McpServerProvenance>,
     /// Fields this build does not know.
@@ -31,8 +31,8 @@ pub struct PostToolUseInput {
     pub tool_input: Json,
     /// What the tool gave back.
     pub tool_response: Json,
-    /// The tool call.
-    pub tool_use_id: ToolUseId,
+    /// The tool call. CLIs up to 2.0.42 leave it out here; [`crate::control::HookCallback`] names it there too.
+    pub tool_use_id: Option<ToolUseId>,
     /// How long it took, in milliseconds.
     pub duration_ms: Option<Num>,
     /// Server serving the tool.
@@ -48,8 +48,8 @@ pub struct PostToolUseFailureInput {
     pub tool_name: String,
     /// The tool's input.
     pub tool_input: Json,
-    /// The tool call.
-    pub tool_use_id: ToolUseId,
+    /// The tool call. CLIs up to 2.0.42 leave it out here; [`crate::control::HookCallback`] names it there too.
+    pub tool_use_id: Option<ToolUseId>,
     /// What went wrong.
     pub error: String,
     /// An interrupt ended it.
@@ -69,8 +69,8 @@ pub struct BatchedToolCall {
     pub tool_name: String,
     /// The tool's input.
     pub tool_input: Json,
-    /// The tool call.
-    pub tool_use_id: ToolUseId,
+    /// The tool call. CLIs up to 2.0.42 leave it out here; [`crate::control::HookCallback`] names it there too.
+    pub tool_use_id: Option<ToolUseId>,
     /// What the tool gave back.
     pub tool_response: Option<Json>,
     /// Fields this build does not know.
@@ -108,8 +108,8 @@ pub struct PermissionDeniedInput {
     pub tool_name: String,
     /// The tool's input.
     pub tool_input: Json,
-    /// The tool call.
-    pub tool_use_id: ToolUseId,
+    /// The tool call. CLIs up to 2.0.42 leave it out here; [`crate::control::HookCallback`] names it there too.
+    pub tool_use_id: Option<ToolUseId>,
     /// Why.
     pub reason: String,
     /// Server serving the tool.

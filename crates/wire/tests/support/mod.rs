@@ -18,7 +18,10 @@ use serde::de::DeserializeOwned;
 pub(crate) fn novelties(value: &impl Inspect) -> Vec<String> {
     let mut found = Vec::new();
     value.inspect(&At::ROOT, &mut |at, novelty| {
-        if novelty == Novelty::Value(grammar::TEXT) {
+        if matches!(
+            novelty,
+            Novelty::Value(grammar::TEXT) | Novelty::Carried(_) | Novelty::Kept(_)
+        ) {
             return;
         }
         found.push(match novelty {
@@ -98,5 +101,10 @@ pub(crate) fn reply_findings(subtype: &str, reply: &Json) -> Vec<String> {
         UpdateSettings,
         ListPermissionRules,
         McpReadResource,
+        SetMessageWaiting,
+        PromptDraftActivity,
+        ReloadConnectors,
+        UpdateCloudSession,
+        ComparisonFork,
     )
 }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use countersign_journal::{KEEP_PLANNING, KeeperEvent, Kind, Note, Record};
+use countersign_wire::calls::OpenCalls;
 use countersign_wire::decode::decode;
 use countersign_wire::route::Route;
 use countersign_wire::{CliMessage, HostMessage};
@@ -68,6 +69,7 @@ pub(super) fn play(
         verbose,
         note: None,
         questions: HashMap::new(),
+        calls: OpenCalls::default(),
     };
     while let Some(item) = source.next()? {
         match item {
@@ -129,11 +131,14 @@ struct Show {
     note: Option<Note>,
     /// Calls that are asked about, by the question.
     questions: HashMap<String, Question>,
+    /// Calls that were not asked about yet.
+    calls: OpenCalls,
 }
 
 struct Question {
     tool: String,
-    tool_use_id: String,
+    /// Not known where the CLI does not name the call it asks about.
+    tool_use_id: Option<String>,
     input: Value,
 }
 
@@ -242,16 +247,22 @@ impl Show {
         if route.kind == "control_cancel_request" {
             self.questions.remove(&request_id);
         }
+        self.calls.note(line);
         if route.kind == "control_request" && route.subtype.is_some_and(|s| s == "can_use_tool") {
             let request: Value = serde_json::from_slice(line).unwrap_or_default();
             let field = |name: &str| {
                 let field = request["request"][name].as_str();
                 field.unwrap_or_default().to_owned()
             };
+            let (tool, input) = (field("tool_name"), request["request"]["input"].clone());
+            let named = Some(field("tool_use_id")).filter(|id| !id.is_empty());
+            if let Some(id) = &named {
+                self.calls.asked(id);
+            }
             let question = Question {
-                tool: field("tool_name"),
-                tool_use_id: field("tool_use_id"),
-                input: request["request"]["input"].clone(),
+                tool_use_id: named.or_else(|| self.calls.take(&tool, &input.clone().into())),
+                tool,
+                input,
             };
             self.questions.insert(request_id, question);
         }
@@ -302,8 +313,8 @@ impl Show {
             true => Note::way_of_refused_plan(note, interrupts),
             false => None,
         };
-        if !is_allowed {
-            self.feed.denied(&question.tool_use_id);
+        if let (false, Some(id)) = (is_allowed, &question.tool_use_id) {
+            self.feed.denied(id);
         }
         let mut lines = vec![decision(&question.tool, is_allowed, way, note)];
         lines.extend(edited(&question, &response["response"]["updatedInput"]));

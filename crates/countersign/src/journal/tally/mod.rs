@@ -14,7 +14,9 @@ use std::collections::BTreeMap;
 
 use countersign_journal::{KeeperEvent, Kind, Record};
 use countersign_wire::CliMessage;
+use countersign_wire::calls::OpenCalls;
 use countersign_wire::cli::ResultMessage;
+use countersign_wire::control::CliRequest;
 use countersign_wire::decode::decode;
 use countersign_wire::route::Route;
 use serde::{Deserialize, Serialize};
@@ -86,6 +88,8 @@ pub(crate) struct Tally {
     turn_times: Times,
     calls: Calls,
     questions: Questions,
+    /// Calls that were not asked about yet.
+    unasked: OpenCalls,
     spending: Spending,
     generations: Generations,
     damaged: u64,
@@ -147,12 +151,25 @@ impl Tally {
         };
         let request_id = route.request_id.map(|id| id.to_string());
         match (&*route.kind.get(), request_id) {
-            ("assistant", _) => self.calls.assistant(record.payload, record.at),
-            ("user", _) => self.calls.user(record.payload, record.at),
+            ("assistant", _) => {
+                self.unasked.note(record.payload);
+                self.calls.assistant(record.payload, record.at);
+            }
+            ("user", _) => {
+                self.unasked.note(record.payload);
+                self.calls.user(record.payload, record.at);
+            }
             ("control_request", Some(id)) => {
                 let subtype = route.subtype.map(|subtype| subtype.to_string());
-                let call = route.tool_use_id.map(|id| id.to_string());
+                let named = route.tool_use_id.map(|id| id.to_string());
                 let subtype = subtype.unwrap_or_default();
+                let call = match named {
+                    Some(id) => {
+                        self.unasked.asked(&id);
+                        Some(id)
+                    }
+                    None => self.call_meant(&subtype, record.payload),
+                };
                 let name = call.as_deref().and_then(|call| self.calls.name(call));
                 let is_plan = name == Some("ExitPlanMode");
                 self.questions
@@ -166,6 +183,20 @@ impl Tally {
             _ => {}
         }
         route.name()
+    }
+
+    /// Returns the call that a question means which names none.
+    fn call_meant(&mut self, subtype: &str, line: &[u8]) -> Option<String> {
+        if subtype != "can_use_tool" {
+            return None;
+        }
+        let Ok(CliMessage::ControlRequest(asks)) = decode::<CliMessage>(line) else {
+            return None;
+        };
+        match &asks.request {
+            CliRequest::CanUseTool(ask) => self.unasked.take(&ask.tool_name, &ask.input),
+            _ => None,
+        }
     }
 
     fn init(&mut self, line: &[u8]) {

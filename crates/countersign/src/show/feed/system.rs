@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use countersign_wire::cli::{
-    ApiRetry, CompactResult, Init, PermissionDenied, Status, StatusWord, SystemMessage, TaskEnd,
-    TaskNotification, TaskStarted, TaskUsage,
+    ApiRetry, CompactResult, Init, LateAllowNotRun, PermissionDenied, Status, StatusWord,
+    SystemMessage, TaskEnd, TaskNotification, TaskStarted, TaskUsage,
 };
 
 use super::Feed;
@@ -41,6 +41,7 @@ impl Feed {
                 vec![notice::compacted(boundary)]
             }
             SystemMessage::PermissionDenied(denied) => self.refused(denied),
+            SystemMessage::LateAllowNotRun(late) => self.not_run(late),
             SystemMessage::TaskStarted(task) => task_started(task),
             SystemMessage::TaskNotification(task) => self.task_ended(task),
             SystemMessage::BackgroundTasksChanged(changed) => {
@@ -57,7 +58,8 @@ impl Feed {
             }
             SystemMessage::SessionStateChanged(_)
             | SystemMessage::TaskProgress(_)
-            | SystemMessage::TaskUpdated(_) => Vec::new(),
+            | SystemMessage::TaskUpdated(_)
+            | SystemMessage::ShellCwd(_) => Vec::new(),
             other => notice::system(other, self.view.verbose),
         };
         self.notices(lines)
@@ -66,7 +68,7 @@ impl Feed {
     fn init(&mut self, init: &Init, now: Duration) -> Vec<Line> {
         self.turn.since.get_or_insert(now);
         let model = init.model.as_str();
-        let mode = self.mode_in_force(init.permission_mode.as_str());
+        let mode = self.mode_in_force(self.mode_of(init).as_str());
         let session = init
             .session_id
             .as_ref()
@@ -95,6 +97,15 @@ impl Feed {
             has_begun: true,
         };
         lines
+    }
+
+    /// Returns the mode that the CLI says at the start of a turn, or the last one where it does not.
+    fn mode_of(&self, init: &Init) -> String {
+        match &init.permission_mode {
+            Some(mode) => mode.as_str().to_owned(),
+            None if self.known.has_begun => self.known.mode.clone(),
+            None => "default".to_owned(),
+        }
     }
 
     /// Returns the mode to show when the CLI says that it is in this one.
@@ -167,6 +178,20 @@ impl Feed {
                 vec![notice::bad(format!("{tool} was denied: {why}"))]
             }
         }
+    }
+
+    /// A call that was allowed too late did not run: its result, where one comes, is that of a denied call.
+    fn not_run(&mut self, late: &LateAllowNotRun) -> Vec<Line> {
+        if let Some(id) = &late.tool_use_id {
+            self.calls.note_denied(id.as_str());
+        }
+        let why = match &late.reason {
+            Some(reason) => format!(" ({})", text::one_row(reason.as_str(), 40)),
+            None => String::new(),
+        };
+        vec![notice::bad(format!(
+            "a call was allowed too late and did not run{why}"
+        ))]
     }
 
     /// The end of a task that a call still waits for is told by the result of the call.

@@ -317,6 +317,17 @@ fn limits_retries_and_notices_are_told_in_words() {
 }
 
 #[test]
+fn a_call_that_was_allowed_too_late_is_said_not_to_have_run() {
+    let named = json!({"type": "system", "subtype": "late_allow_not_run", "tool_use_id": "t", "reason": "expired"});
+    let nameless = json!({"type": "system", "subtype": "late_allow_not_run"});
+    for (late, why) in [(named, " (expired)"), (nameless, "")] {
+        let lines = text(&shown(&mut Feed::new(view(80)), &[late]), 80);
+        let words = format!("a call was allowed too late and did not run{why}");
+        assert!(lines.trim_end().ends_with(&words), "{lines}");
+    }
+}
+
+#[test]
 fn a_line_that_cannot_be_read_is_not_lost() {
     let mut feed = Feed::new(view(60));
     let broken = br#"{"type":"assistant","message":{"content":[{"type":"text","text":"I was here."}],"role":7}}"#;

@@ -10,8 +10,8 @@ use crate::{Extra, Num};
 #[derive(Debug, Clone, PartialEq, Wire)]
 #[wire(internal("label", "plugin_name", "origin",))]
 pub struct HookStarted {
-    /// Id of this hook run.
-    pub hook_id: String,
+    /// Id of this hook run. Older CLIs leave it out.
+    pub hook_id: Option<String>,
     /// Hook label.
     pub hook_name: String,
     /// Hook event name.
@@ -28,8 +28,8 @@ pub struct HookStarted {
 #[derive(Debug, Clone, PartialEq, Wire)]
 #[wire(internal("backgrounded",))]
 pub struct HookProgress {
-    /// Id of this hook run.
-    pub hook_id: String,
+    /// Id of this hook run. Older CLIs leave it out.
+    pub hook_id: Option<String>,
     /// Hook label.
     pub hook_name: String,
     /// Hook event name.
@@ -60,8 +60,8 @@ open_enum! {
 /// A hook ended.
 #[derive(Debug, Clone, PartialEq, Wire)]
 pub struct HookResponse {
-    /// Id of this hook run.
-    pub hook_id: String,
+    /// Id of this hook run. Older CLIs leave it out.
+    pub hook_id: Option<String>,
     /// Hook label.
     pub hook_name: String,
     /// Hook event name.

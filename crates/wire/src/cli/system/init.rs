@@ -118,32 +118,32 @@ pub struct Init {
     pub agents: Option<Vec<String>>,
     /// Where the credential came from.
     #[wire(rename = "apiKeySource")]
-    pub api_key_source: ApiKeySource,
+    pub api_key_source: Option<ApiKeySource>,
     /// Beta headers in use.
     pub betas: Option<Vec<String>>,
-    /// CLI version.
-    pub claude_code_version: String,
+    /// CLI version. 1.0.128 leaves it out.
+    pub claude_code_version: Option<String>,
     /// Working directory.
     pub cwd: String,
     /// Tool names in session.
     pub tools: Vec<String>,
     /// Server name, status, source.
-    pub mcp_servers: Vec<InitMcpServer>,
+    pub mcp_servers: Option<Vec<InitMcpServer>>,
     /// Session model.
     pub model: String,
     /// Current permission mode.
     #[wire(rename = "permissionMode")]
-    pub permission_mode: PermissionMode,
+    pub permission_mode: Option<PermissionMode>,
     /// Command names.
-    pub slash_commands: Vec<String>,
+    pub slash_commands: Option<Vec<String>>,
     /// Commands bound to a terminal.
     pub terminal_slash_commands: Option<Vec<String>>,
     /// Active output style.
-    pub output_style: String,
-    /// Loaded skill names.
-    pub skills: Vec<String>,
-    /// Loaded plugins.
-    pub plugins: Vec<PluginInfo>,
+    pub output_style: Option<String>,
+    /// Loaded skill names. CLIs before skills leave them out.
+    pub skills: Option<Vec<String>>,
+    /// Loaded plugins. CLIs before plugins leave them out.
+    pub plugins: Option<Vec<PluginInfo>>,
     /// Plugins that failed to load.
     pub plugin_errors: Option<Vec<PluginError>>,
     /// Fast mode off/cooldown/on.

@@ -115,6 +115,13 @@ pub enum SystemMessage {
     /// The session got a title. Internal to the CLI, typed because people see titles.
     #[wire("session_title_changed")]
     SessionTitleChanged(SessionTitleChanged),
+    /// A call that was allowed after its question had been closed did not run, and will not. Internal to the CLI, typed
+    /// because such a call must not be taken for one that ran.
+    #[wire("late_allow_not_run")]
+    LateAllowNotRun(LateAllowNotRun),
+    /// The folder that a command left the shell in; only where a hook matcher asks for it. Internal to the CLI.
+    #[wire("shell_cwd")]
+    ShellCwd(ShellCwd),
     /// A subtype that is known by name only.
     #[wire(internal)]
     Internal(Kept),
@@ -133,13 +140,11 @@ pub const INTERNAL_SUBTYPES: &[&str] = &[
     "file_attachments_missing",
     "inherited_asks_settled",
     "instruction_size_warning",
-    "late_allow_not_run",
     "peer_message_hold",
     "per_turn_effort_changed",
     "permission_check_status",
     "post_turn_summary",
     "session_metadata",
-    "shell_cwd",
     "task_summary",
     "turn_handoff_available",
     "turn_preempted",

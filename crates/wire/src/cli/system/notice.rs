@@ -19,7 +19,13 @@ open_enum! {
 
 /// A plain text the CLI would show.
 #[derive(Debug, Clone, PartialEq, Wire)]
-#[wire(internal("prompt_submit_outcome", "model_restriction", "hook_no_verdict",))]
+#[wire(internal(
+    "prompt_submit_outcome",
+    "model_restriction",
+    "hook_no_verdict",
+    "highlight",
+    "launchedAgentId",
+))]
 pub struct Informational {
     /// Text to display.
     pub content: String,
@@ -31,6 +37,11 @@ pub struct Informational {
     pub prevent_continuation: Option<bool>,
     /// Opaque feature tag.
     pub tag: Option<String>,
+    /// For the model only. Written where a line of the stored transcript is sent as it is (2.1.327).
+    #[wire(rename = "isMeta")]
+    pub is_meta: Option<bool>,
+    /// ISO time at which it was stored (2.1.327).
+    pub timestamp: Option<String>,
     /// Id of this frame.
     pub uuid: Option<MessageUuid>,
     /// Session the frame belongs to.
@@ -115,6 +126,53 @@ pub struct ElicitationComplete {
     pub mcp_server_name: String,
     /// Finished URL elicitation.
     pub elicitation_id: String,
+    /// Id of this frame.
+    pub uuid: Option<MessageUuid>,
+    /// Session the frame belongs to.
+    pub session_id: Option<SessionId>,
+    /// Fields this build does not know.
+    pub extra: Extra,
+}
+
+open_enum! {
+    /// Why a call that was allowed late does not run. Any word means that it did not.
+    pub enum LateAllowReason {
+        TurnRunning = "turn_running",
+        CardOpen = "card_open",
+        CallGone = "call_gone",
+        InvalidAnswer = "invalid_answer",
+        Limited = "limited",
+        Stopped = "stopped",
+        Declined = "declined",
+        AskedAgain = "asked_again",
+        Withdrawn = "withdrawn",
+        Expired = "expired",
+        NotRun = "not_run",
+    }
+}
+
+/// A call that was allowed after its question had been closed did not run, and will not (2.1.327).
+#[derive(Debug, Clone, PartialEq, Wire)]
+pub struct LateAllowNotRun {
+    /// The answer's request id, which the CLI does not check.
+    pub request_id: Option<String>,
+    /// The call.
+    pub tool_use_id: Option<ToolUseId>,
+    /// Why.
+    pub reason: Option<LateAllowReason>,
+    /// Id of this frame.
+    pub uuid: Option<MessageUuid>,
+    /// Session the frame belongs to.
+    pub session_id: Option<SessionId>,
+    /// Fields this build does not know.
+    pub extra: Extra,
+}
+
+/// The folder that a command of the main thread left the shell in (2.1.327). It comes from the model's own `cd`.
+#[derive(Debug, Clone, PartialEq, Wire)]
+pub struct ShellCwd {
+    /// The folder.
+    pub cwd: String,
     /// Id of this frame.
     pub uuid: Option<MessageUuid>,
     /// Session the frame belongs to.

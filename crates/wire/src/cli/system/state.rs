@@ -37,6 +37,8 @@ pub struct Status {
     pub compact_result: Option<CompactResult>,
     /// Compaction failure text.
     pub compact_error: Option<String>,
+    /// The prompts this turn answers, by the host's ids (2.1.327).
+    pub user_message_uuids: Option<Vec<MessageUuid>>,
     /// Id of this frame.
     pub uuid: Option<MessageUuid>,
     /// Session the frame belongs to.

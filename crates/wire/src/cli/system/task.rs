@@ -144,7 +144,7 @@ open_enum! {
 
 /// A background task ended. A turn that nobody asked for follows.
 #[derive(Debug, Clone, PartialEq, Wire)]
-#[wire(internal("handback", "handback_report", "summary_is_report",))]
+#[wire(internal("handback", "handback_report",))]
 pub struct TaskNotification {
     /// Task id.
     pub task_id: TaskId,
@@ -160,6 +160,8 @@ pub struct TaskNotification {
     pub output_file: String,
     /// Completion summary.
     pub summary: String,
+    /// `summary` is the sub-agent's own report, to be shown as such (2.1.327).
+    pub summary_is_report: Option<bool>,
     /// Tokens, tool uses, duration.
     pub usage: Option<TaskUsage>,
     /// Files an MCP task returned.
