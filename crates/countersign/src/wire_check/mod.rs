@@ -2,6 +2,10 @@
 //!
 //! Owns what counts as unknown, malformed and lossless. Reads any `Read` in bounded memory; prints nothing.
 
+mod carried;
+#[cfg(test)]
+mod injected;
+mod notation;
 mod report;
 
 use std::io::{self, Read};
@@ -17,6 +21,7 @@ use countersign_wire::write::to_ascii;
 use countersign_wire::{CliMessage, HostMessage};
 use serde_json::Value;
 
+use self::carried::Carried;
 pub(crate) use report::Report;
 
 /// Checks every line of `input`: what a CLI printed, or a recording.
@@ -56,6 +61,7 @@ struct Checker {
     is_recording: bool,
     /// The line just checked does not come back.
     is_lossy: bool,
+    carried: Carried,
 }
 
 impl Checker {
@@ -93,8 +99,8 @@ impl Checker {
     fn entry(&mut self, text: &[u8]) -> Checked {
         let entry = recording::entry(text).map_err(|error| error.to_string())?;
         match entry.direction {
-            Direction::Out => self.decoded::<CliMessage>(&entry.line),
-            Direction::In => self.decoded::<HostMessage>(&entry.line),
+            Direction::Out => self.decoded(&entry.line, Carried::of_cli),
+            Direction::In => self.decoded(&entry.line, Carried::of_host),
             // Not on the wire: stderr, and when the CLI began and ended.
             _ => Ok(()),
         }
@@ -103,13 +109,17 @@ impl Checker {
     /// A line of a plain file: the CLI's, unless only a host says such things.
     fn message(&mut self, text: &[u8]) -> Checked {
         if is_from_host(text) {
-            self.decoded::<HostMessage>(text)
+            self.decoded(text, Carried::of_host)
         } else {
-            self.decoded::<CliMessage>(text)
+            self.decoded(text, Carried::of_cli)
         }
     }
 
-    fn decoded<M: Message>(&mut self, text: &[u8]) -> Checked {
+    fn decoded<M: Message>(
+        &mut self,
+        text: &[u8],
+        look_inside: fn(&mut Carried, &M, &str) -> Vec<String>,
+    ) -> Checked {
         self.report.lines += 1;
         let message: M = decode(text).map_err(|error| error.to_string())?;
         let name = Route::of(text)
@@ -118,6 +128,9 @@ impl Checker {
         message.inspect(&At::ROOT, &mut |at, novelty| {
             self.report.note_novelty(&name, at, novelty)
         });
+        for found in look_inside(&mut self.carried, &message, &name) {
+            self.report.unknown_field(&name, found);
+        }
         if !comes_back(text, &message) {
             self.report.lossless = false;
             self.is_lossy = true;
@@ -165,20 +178,25 @@ pub(crate) fn is_from_host(text: &[u8]) -> bool {
 impl Report {
     fn note_novelty(&mut self, name: &str, at: &At<'_>, novelty: Novelty<'_>) {
         let path = at.to_string();
-        let dot = if path.is_empty() { "" } else { "." };
         match novelty {
             Novelty::Carried(_) | Novelty::Kept(_) => {}
             // The message itself, or the request in its envelope.
             Novelty::Variant { .. } if path.is_empty() || path == "request" => {
                 self.unknown.insert(name.to_owned());
             }
-            Novelty::Variant { tag, name: variant } => {
-                self.unknown_field(name, format!("{path}{dot}{tag}={variant}"));
-            }
-            Novelty::Field(field) => self.unknown_field(name, format!("{path}{dot}{field}")),
-            Novelty::Value(word) => self.unknown_field(name, format!("{path}={word}")),
-            _ => self.unknown_field(name, path),
+            novelty => self.unknown_field(name, written(&path, novelty)),
         }
+    }
+}
+
+/// How something new is written: a field as its path, a new word or kind of object as `path=word`.
+fn written(path: &str, novelty: Novelty<'_>) -> String {
+    let dot = if path.is_empty() { "" } else { "." };
+    match novelty {
+        Novelty::Variant { tag, name } => format!("{path}{dot}{tag}={name}"),
+        Novelty::Field(field) => format!("{path}{dot}{field}"),
+        Novelty::Value(word) => format!("{path}={word}"),
+        _ => path.to_owned(),
     }
 }
 
