@@ -12,6 +12,10 @@
 //! 3. With `SDKS_ON=real` before it the case runs on the real CLI, whose model follows the same requests
 //!    (`python/plain_model.py`). It must pass there first: a suite that only our own CLI passes shows nothing.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![cfg_attr(
+    target_os = "linux",
+    expect(clippy::print_stdout, reason = "cargo and nextest read the list")
+)]
 
 #[cfg(target_os = "linux")]
 mod stage;
