@@ -183,13 +183,7 @@ impl Draft {
             },
             "wait" => Part::Wait(cursor.duration()?),
             "pace" => Part::Pace(cursor.duration()?),
-            "chunk" => {
-                let place = cursor.clone();
-                match cursor.number(CHARACTERS)? {
-                    0 => return Err(place.error(CHARACTERS)),
-                    size => Part::Chunk(size),
-                }
-            }
+            "chunk" => Part::Chunk(chunk(cursor)?),
             "error" => error(cursor, names)?,
             "cut" => Part::Cut {
                 reset: cursor.take_word("reset"),
@@ -295,6 +289,14 @@ fn expand_repeats(value: &mut Value) -> Result<(), String> {
         }
         Value::Object(map) => map.values_mut().try_for_each(expand_repeats),
         _ => Ok(()),
+    }
+}
+
+fn chunk(cursor: &mut Cursor<'_>) -> Result<usize, ParseError> {
+    let before = cursor.clone();
+    match cursor.number(CHARACTERS)? {
+        0 => Err(before.error(CHARACTERS)),
+        size => Ok(size),
     }
 }
 
