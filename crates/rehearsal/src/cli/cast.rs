@@ -74,8 +74,8 @@ impl Cast {
 /// Removes the field at a path of keys with dots between them.
 pub(super) fn remove(line: &mut Value, path: &str) {
     let (parent, field) = path.rsplit_once('.').unwrap_or(("", path));
-    let parent = parent.split('.').filter(|key| !key.is_empty());
-    let parent = parent.fold(Some(line), |at, key| at?.get_mut(key));
+    let mut parent = parent.split('.').filter(|key| !key.is_empty());
+    let parent = parent.try_fold(line, |at, key| at.get_mut(key));
     if let Some(Value::Object(fields)) = parent {
         fields.remove(field);
     }

@@ -38,7 +38,7 @@ pub(super) fn split(text: &str) -> Option<Vec<Part>> {
     while at < text.len() {
         let found = pattern
             .captures_at(text, at)
-            .filter(|found| found[0].len() > 0)?;
+            .filter(|found| !found[0].is_empty())?;
         let whole = found.get(0).filter(|whole| whole.start() == at)?;
         at = whole.end();
         let part = parts.last_mut()?;
