@@ -1,6 +1,5 @@
 //! Command lines that the scripted CLI refuses, through the whole program: exit code and stderr.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::process::Command;
 

@@ -19,8 +19,9 @@ const RULE: &str = "(SELECT json_extract(value, '$.rules[0]') FROM json_each(off
 pub(super) const BY: &str = "CASE WHEN json_extract(decided, '$.by') = 'rule'
     AND json_extract(decided, '$.decision.rule') IS NULL THEN 'mode' ELSE json_extract(decided, '$.by') END";
 
-/// Whether it is a plan that was sent back to be made better.
-pub(super) const IS_SENT_BACK: &str = "json_extract(decided, '$.way') IS 'keep-planning'";
+/// Whether it is a plan that was sent back to be made better. What was decided before the way was kept has the choice alone.
+pub(super) const IS_SENT_BACK: &str = "COALESCE(json_extract(decided, '$.way'),
+    json_extract(decided, '$.decision.choice')) IS 'keep-planning'";
 
 /// The sums of a period.
 ///

@@ -296,7 +296,7 @@ fn what_a_no_to_a_plan_stands_for_is_what_its_note_says() {
 fn a_plan_that_was_sent_back_is_no_denial_of_its_turn() {
     let mut tape = Tape::new();
     let denials = r#"[{"tool_name":"ExitPlanMode","tool_use_id":"p","tool_input":{}},{"tool_name":"Bash","tool_use_id":"b","tool_input":{}}]"#;
-    let mut end: serde_json::Value = serde_json::from_str(&success()).unwrap();
+    let mut end: serde_json::Value = serde_json::from_str(success()).unwrap();
     end["permission_denials"] = serde_json::from_str(denials).unwrap();
     tape.agent(init()).agent(end.to_string());
     let (_, entries) = tape.fold();
