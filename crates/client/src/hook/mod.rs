@@ -121,7 +121,7 @@ where
 ///
 /// let guard = Hook::of(PreToolUse, |call, cx| async move {
 ///     match call.tool_input.as_str().contains("rm -rf") {
-///         true => PreToolUse::deny(format!("nothing is removed in {}", cx.cwd)),
+///         true => PreToolUse::deny(format!("nothing is removed in {}", cx.cwd.as_deref().unwrap_or("this folder"))),
 ///         false => PreToolUse::pass(),
 ///     }
 /// });

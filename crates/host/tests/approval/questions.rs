@@ -71,13 +71,20 @@ fn forms_and_dialogs_are_questions_and_hooks_are_not() {
         json!({"subtype": "hook_callback", "callback_id": "cb", "input": {}}),
         json!({"subtype": "mcp_message", "server_name": "s", "message": {}}),
         json!({"subtype": "something_new"}),
-        json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}),
+        json!({"subtype": "can_use_tool", "input": {}}),
     ] {
         let line = json!({"type": "control_request", "request_id": "r", "request": request});
         assert_eq!(asked(line.to_string().as_bytes()), None, "{line}");
     }
     assert_eq!(asked(b"{\"type\":\"control_request\""), None);
     assert_eq!(asked(b"noise"), None);
+}
+
+#[test]
+fn a_question_that_names_no_call_is_a_question() {
+    let bare = ask(json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {}}));
+    assert_eq!((bare.kind, bare.tool.as_str()), (Kind::Tool, "Bash"));
+    assert_eq!(bare.tool_use_id, None);
 }
 
 #[test]
