@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use countersign_testkit::fetch::{self as cli, PINNED, Pinned, Progress, SDKS, Sdk};
+use countersign_testkit::fetch::{self as cli, Pinned, Progress, SDKS, Sdk};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ pub(crate) enum Item {
 
 /// Everything that `cargo xtask test` may need.
 pub(crate) fn everything() -> Vec<Item> {
-    let claudes = PINNED.iter().map(Item::Claude);
+    let claudes = cli::tested().map(Item::Claude);
     let sdks = SDKS.iter().map(|sdk| Item::Sdk(sdk));
     claudes
         .chain(sdks)
@@ -242,12 +242,12 @@ mod tests {
     #[test]
     fn the_list_names_each_pinned_cli_sdk_and_tool_once() {
         let names: Vec<String> = everything().into_iter().map(Item::name).collect();
+        let (claudes, others) = names.split_at(cli::tested().count());
+        let tested = cli::tested().map(|pinned| format!("claude {}", pinned.version));
+        assert_eq!(claudes, tested.collect::<Vec<_>>());
         assert_eq!(
-            names,
+            others,
             [
-                "claude 2.1.325",
-                "claude 2.1.62",
-                "claude 2.0.75",
                 "sdk-python",
                 "sdk-typescript",
                 "schemathesis",

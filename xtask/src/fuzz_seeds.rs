@@ -109,7 +109,7 @@ fn message(entry: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    const RECORDING: &str = r#"{"recording":1,"cli":"2.1.325","scenario":"s"}
+    const RECORDING: &str = r#"{"recording":1,"cli":"2.1.62","scenario":"s"}
 {"at":0,"dir":"in","line":{"type":"user","x":{"line":1}}}
 {"at":1,"dir":"err","text":"noise"}
 {"at":2,"dir":"out","line":{"type":"result"}}

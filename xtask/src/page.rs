@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use countersign_testkit::fetch::{self, Pinned};
+use countersign_testkit::fetch::{self, NEWEST, Pinned};
 use serde::Deserialize;
 
 use crate::fetch::{Fetched, Item};
@@ -16,7 +16,6 @@ use crate::ordinary::OrdinaryUser;
 use crate::out;
 use crate::process::Cmd;
 use crate::report::Report;
-use crate::suites::CLI_OF_THE_PAGE;
 use crate::test;
 use crate::workspace::Workspace;
 
@@ -162,7 +161,7 @@ fn on_the_real_cli(workspace: &Workspace, fetched: &Fetched, cmd: Cmd, report: &
     match real_cli(workspace, fetched) {
         Ok(program) => cmd
             .env("COUNTERSIGN_REAL_CLI", program)
-            .env("COUNTERSIGN_REQUIRE", format!("claude-{CLI_OF_THE_PAGE}")),
+            .env("COUNTERSIGN_REQUIRE", format!("claude-{NEWEST}")),
         Err(reason) => {
             out::note(format_args!("SKIPPED: the page on the real CLI: {reason}"));
             report.skip("the page on the real CLI", reason);
@@ -173,15 +172,15 @@ fn on_the_real_cli(workspace: &Workspace, fetched: &Fetched, cmd: Cmd, report: &
 
 /// The program, or why it is not there.
 fn real_cli(workspace: &Workspace, fetched: &Fetched) -> Result<PathBuf, String> {
-    let missing = || format!("claude {CLI_OF_THE_PAGE} is not in the cache: `cargo xtask fetch`");
-    let pinned = Pinned::find(CLI_OF_THE_PAGE).ok_or_else(missing)?;
+    let missing = || format!("claude {NEWEST} is not in the cache: `cargo xtask fetch`");
+    let pinned = Pinned::find(NEWEST).ok_or_else(missing)?;
     if let Some(reason) = fetched.why_missing(Item::Claude(pinned)) {
         return Err(reason.to_owned());
     }
     let installed = fetch::installed(&workspace.cache, pinned).ok_or_else(missing)?;
     match &installed.command[..] {
         [program] => Ok(PathBuf::from(program)),
-        _ => Err(format!("claude {CLI_OF_THE_PAGE} is more than one program")),
+        _ => Err(format!("claude {NEWEST} is more than one program")),
     }
 }
 
@@ -287,7 +286,7 @@ mod tests {
             &mut report,
         );
         assert_eq!(report.skipped[0].what, "the page on the real CLI");
-        assert!(report.skipped[0].reason.contains(CLI_OF_THE_PAGE));
+        assert!(report.skipped[0].reason.contains(NEWEST));
         assert_eq!(report.verdict(Strictness::Lenient), Verdict::Passed);
         assert_eq!(report.verdict(Strictness::Strict), Verdict::Failed);
     }

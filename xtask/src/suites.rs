@@ -4,14 +4,11 @@
 //! Invariant: every test of the workspace belongs to exactly one suite, since `unit` takes what no
 //! other row claims.
 
-use countersign_testkit::fetch::{PYTHON_SDK, Pinned, SCHEMATHESIS, Sdk, TYPESCRIPT_SDK};
+use countersign_testkit::fetch::{NEWEST, PYTHON_SDK, Pinned, SCHEMATHESIS, Sdk, TYPESCRIPT_SDK};
 
 use crate::conformance;
 use crate::fetch::Item;
 use crate::tools::{DENY, NEXTEST, Tool};
-
-/// The CLI that the page is driven on, beside the scripted one.
-pub(crate) const CLI_OF_THE_PAGE: &str = "2.1.325";
 
 /// One row of the closing summary.
 #[derive(Debug)]
@@ -28,7 +25,7 @@ pub(crate) struct Suite {
 /// What must be there before a suite can run. What is not makes it skipped by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// That version of the real CLI.
+    /// That version of the real CLI; `newest` is one.
     Claude(&'static str),
     /// That SDK, whatever CLI it drives.
     Sdk(&'static Sdk),
@@ -128,10 +125,16 @@ pub(crate) const SUITES: &[Suite] = &[
         when: When::Always,
     },
     real_cli(
-        "real-cli 2.1.325",
-        "the real CLI on the scripted model: newest pinned version",
-        &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
-        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(drift) | binary(seen_real) | binary(run) | binary(desk) | binary(plans) | binary(versions)) & test(/(^|::)v2_1_325::/) - test(other_user)",
+        "real-cli newest",
+        "the real CLI on the scripted model: the newest tested version",
+        &[Need::Tool(&NEXTEST), Need::Claude(NEWEST)],
+        "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(drift) | binary(seen_real) | binary(run) | binary(desk) | binary(plans) | binary(versions)) & test(/(^|::)newest::/) - test(other_user)",
+    ),
+    real_cli(
+        "real-cli 2.1.200",
+        "every scenario, and the flows of `run` and of the daemon, on a version between",
+        &[Need::Tool(&NEXTEST), Need::Claude("2.1.200")],
+        "(binary(real_cli) | binary(drift) | binary(run) | binary(versions)) & test(/(^|::)v2_1_200::/) - test(other_user)",
     ),
     real_cli(
         "real-cli 2.1.62",
@@ -148,10 +151,10 @@ pub(crate) const SUITES: &[Suite] = &[
     Suite {
         name: "conformance",
         part: "real CLI",
-        what: "the client on every pinned version, and docs/conformance.md as it says",
+        what: "the client on the versions whose features are listed, and docs/conformance.md as it says",
         needs: &[
             Need::Tool(&NEXTEST),
-            Need::Claude("2.1.325"),
+            Need::Claude(NEWEST),
             Need::Claude("2.1.62"),
             Need::Claude("2.0.75"),
         ],
@@ -161,13 +164,13 @@ pub(crate) const SUITES: &[Suite] = &[
     real_cli(
         "isolation",
         "nothing of the caller is visible to the real CLI, and nothing of it stays behind",
-        &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
+        &[Need::Tool(&NEXTEST), Need::Claude(NEWEST)],
         "binary(isolation)",
     ),
     real_cli(
         "twins",
         "the scripted CLI agrees with the real one, line by line",
-        &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
+        &[Need::Tool(&NEXTEST), Need::Claude(NEWEST)],
         "binary(twins) & test(/^live::/)",
     ),
     Suite {
@@ -177,7 +180,7 @@ pub(crate) const SUITES: &[Suite] = &[
         needs: &[
             Need::Tool(&NEXTEST),
             Need::Program("tmux"),
-            Need::Claude("2.1.325"),
+            Need::Claude(NEWEST),
         ],
         work: Work::Tests("binary(tmux)", Whose::OrdinaryUser),
         when: When::Always,
@@ -188,7 +191,8 @@ pub(crate) const SUITES: &[Suite] = &[
         &[
             Need::Tool(&NEXTEST),
             Need::SecondUser,
-            Need::Claude("2.1.325"),
+            Need::Claude(NEWEST),
+            Need::Claude("2.1.200"),
             Need::Claude("2.1.62"),
             Need::Claude("2.0.75"),
         ],
@@ -239,7 +243,7 @@ pub(crate) const SUITES: &[Suite] = &[
         what: "kills, full disks, lost power on the scripted CLI (`--long` for ten times as much)",
         needs: &[Need::Tool(&NEXTEST)],
         work: Work::Tests(
-            "(binary(faults) | binary(host_faults)) - test(/(^|::)v2_1_325::/) - test(/^disk::/)",
+            "(binary(faults) | binary(host_faults)) - test(/(^|::)newest::/) - test(/^disk::/)",
             Whose::OrdinaryUser,
         ),
         when: When::Always,
@@ -256,12 +260,12 @@ pub(crate) const SUITES: &[Suite] = &[
         when: When::Always,
     },
     Suite {
-        name: "faults 2.1.325",
+        name: "faults newest",
         part: "faults",
         what: "the same on the real CLI",
-        needs: &[Need::Tool(&NEXTEST), Need::Claude("2.1.325")],
+        needs: &[Need::Tool(&NEXTEST), Need::Claude(NEWEST)],
         work: Work::Tests(
-            "(binary(faults) | binary(host_faults)) & test(/(^|::)v2_1_325::/)",
+            "(binary(faults) | binary(host_faults)) & test(/(^|::)newest::/)",
             Whose::OrdinaryUser,
         ),
         when: When::Always,
@@ -357,7 +361,7 @@ impl Suite {
             // Not a need of the whole suite: without it one step of the check is skipped.
             Work::Check => items.push(Item::Tool(&DENY)),
             // Nor this: without it the page is driven on the scripted CLI alone.
-            Work::Page => items.extend(Need::Claude(CLI_OF_THE_PAGE).item()),
+            Work::Page => items.extend(Need::Claude(NEWEST).item()),
             _ => {}
         }
         items
@@ -416,7 +420,7 @@ impl Work {
 mod tests {
     use std::path::Path;
 
-    use countersign_testkit::fetch::PINNED;
+    use countersign_testkit::fetch::{newest, tested};
 
     use super::*;
     use crate::budget::Budget;
@@ -436,7 +440,8 @@ mod tests {
             names(&["real-cli"]),
             [
                 "build",
-                "real-cli 2.1.325",
+                "real-cli newest",
+                "real-cli 2.1.200",
                 "real-cli 2.1.62",
                 "real-cli 2.0.75"
             ]
@@ -462,13 +467,19 @@ mod tests {
 
     #[test]
     fn each_pinned_version_of_the_cli_has_its_suite_that_requires_it() {
-        for pinned in PINNED {
-            let name = format!("real-cli {}", pinned.version);
+        for pinned in tested() {
+            let (called, module) = match pinned == newest() {
+                true => (NEWEST, "newest::".to_owned()),
+                false => (
+                    pinned.version,
+                    format!("v{}::", pinned.version.replace('.', "_")),
+                ),
+            };
+            let name = format!("real-cli {called}");
             let suite = SUITES.iter().find(|suite| suite.name == name).unwrap();
             assert!(suite.items().contains(&Item::Claude(pinned)), "{name}");
-            let require = ("COUNTERSIGN_REQUIRE", format!("claude-{}", pinned.version));
+            let require = ("COUNTERSIGN_REQUIRE", format!("claude-{called}"));
             assert_eq!(suite.env(), [require]);
-            let module = format!("v{}::", pinned.version.replace('.', "_"));
             assert!(matches!(suite.work, Work::Tests(filter, _) if filter.contains(&module)));
         }
     }
@@ -489,8 +500,7 @@ mod tests {
     #[test]
     fn the_page_fetches_a_real_cli_and_runs_without_it() {
         let suite = SUITES.iter().find(|suite| suite.name == "page").unwrap();
-        let newest = Pinned::find(CLI_OF_THE_PAGE).unwrap();
-        assert_eq!(suite.items(), [Item::Claude(newest)]);
+        assert_eq!(suite.items(), [Item::Claude(newest())]);
         assert!(suite.needs.iter().all(|need| need.item().is_none()));
     }
 

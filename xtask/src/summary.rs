@@ -182,7 +182,7 @@ mod tests {
         vec![
             report("build", "build", 1, 100.0),
             unit,
-            report("real-cli 2.1.325", "real CLI", 24, 400.0),
+            report("real-cli 2.1.200", "real CLI", 24, 400.0),
             skipped,
         ]
     }
@@ -201,7 +201,7 @@ mod tests {
         fetch             done         -     20.5     720 (build)
         build             passed       1    100.0     720 (build)
         unit              FAILED      42     12.3     420 (rest)
-        real-cli 2.1.325  passed      24    400.0     360 (real CLI)  OVER BUDGET
+        real-cli 2.1.200  passed      24    400.0     360 (real CLI)  OVER BUDGET
         real-cli 2.1.62   SKIPPED      0      0.0     360 (real CLI)
         failed: unit: wire framing::splits_lines
         SKIPPED: unit: advisories: the database cannot be reached
@@ -240,7 +240,7 @@ mod tests {
             strictness: Strictness::Lenient,
         };
         let json = serde_json::to_value(summary.json()).unwrap();
-        assert_eq!(json["suites"][2]["suite"], "real-cli 2.1.325");
+        assert_eq!(json["suites"][2]["suite"], "real-cli 2.1.200");
         assert_eq!(json["suites"][2]["over_budget"], true);
         assert_eq!(json["suites"][3]["result"], "skipped");
         assert_eq!(json["totals"]["failed"], 1);

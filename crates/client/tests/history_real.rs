@@ -2,7 +2,7 @@
 //! model is the witness: it sees which history it was sent.
 //!
 //! A CLI that is not in the cache skips its tests with a word on stderr; where `COUNTERSIGN_REQUIRE` lists it
-//! (`claude-2.1.325`, separated by commas or spaces), the tests fail instead.
+//! (`claude-newest`, separated by commas or spaces), the tests fail instead.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -51,7 +51,7 @@ macro_rules! versions {
 }
 
 versions! {
-    v2_1_325 "2.1.325" countersign_client::history::Reach::AllProjects;
+    newest "newest" countersign_client::history::Reach::AllProjects;
     v2_1_62 "2.1.62" countersign_client::history::Reach::ThisProject;
     v2_0_75 "2.0.75" countersign_client::history::Reach::ThisProject;
 }

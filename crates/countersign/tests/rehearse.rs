@@ -362,7 +362,7 @@ fn installed_as_claude_it_plays_what_it_was_told_unless_the_environment_says_oth
         said(0, "Hello there.\n", "")
     );
     let version = stage.command(&claude, &["--version"]).output().unwrap();
-    assert_eq!(told(&version), said(0, "2.1.325 (Claude Code)\n", ""));
+    assert_eq!(told(&version), said(0, "2.1.327 (Claude Code)\n", ""));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use crate::fetch::{self, Installed, InstalledSdk, Pinned, Sdk};
 
-/// The pinned CLI of that version, or `None` with a word on stderr.
+/// Returns the pinned CLI of that version (`newest` is one), or `None` with a word on stderr.
 ///
 /// # Panics
 /// When it is required and not there, or no version of that name is pinned: either is a failed test.
@@ -44,7 +44,7 @@ pub fn sdk(sdk: &Sdk) -> Option<InstalledSdk> {
     found
 }
 
-/// Whether `COUNTERSIGN_REQUIRE` lists it: `claude-2.1.325`, `sdk-python`, `other-user`.
+/// Whether `COUNTERSIGN_REQUIRE` lists it: `claude-2.1.62`, `claude-newest`, `sdk-python`, `other-user`.
 pub fn is_required(what: &str) -> bool {
     let list = std::env::var("COUNTERSIGN_REQUIRE").unwrap_or_default();
     list.split([',', ' ']).any(|required| required == what)

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use countersign_testkit::drive::{self, Played};
-use countersign_testkit::fetch::{self, Installed, PINNED};
+use countersign_testkit::fetch::{self, Installed};
 use countersign_testkit::sandbox::RunAs;
 use countersign_testkit::scenario::Scenario;
 
@@ -72,7 +72,7 @@ fn look_from_inside() {
     );
     let caller_home = std::env::var("HOME").expect("the caller has a home");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    for installed in PINNED.iter().filter_map(installed) {
+    for installed in fetch::tested().filter_map(installed) {
         let version = installed.pinned.version;
         let scenario = Scenario::parse("environment", PRINTS_ITS_ENVIRONMENT, version)
             .unwrap()
@@ -150,7 +150,7 @@ fn installed(pinned: &'static fetch::Pinned) -> Option<Installed> {
 
 /// The newest that is there, or a word on stderr.
 fn any_installed() -> Option<Installed> {
-    let found = PINNED.iter().find_map(installed);
+    let found = fetch::tested().find_map(installed);
     if found.is_none() {
         let list = std::env::var("COUNTERSIGN_REQUIRE").unwrap_or_default();
         assert!(

@@ -1,12 +1,12 @@
 //! Every scenario, live on every pinned CLI: what crosses the wire has the shape of the recording.
 //!
 //! A CLI that is not in the cache skips its tests with a word on stderr; where `COUNTERSIGN_REQUIRE`
-//! lists it (`claude-2.1.325`, separated by commas or spaces), the tests fail instead.
+//! lists it (`claude-2.1.62`, separated by commas or spaces), the tests fail instead.
 //! `cargo xtask fetch` puts the CLIs there.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use countersign_testkit::fetch::{self, Installed};
+use countersign_testkit::fetch::{self, Installed, Pinned};
 use countersign_testkit::recording::{Recording, shape};
 use countersign_testkit::sandbox::{self, RunAs};
 use countersign_testkit::scenario::{self, Scenario};
@@ -27,7 +27,8 @@ macro_rules! real_cli {
     };
     (every $($test:ident $scenario:literal),*; newest $($new_test:ident $new:literal),*) => {
         real_cli! {
-            v2_1_325 "2.1.325": [$($test $scenario,)* $($new_test $new),*]
+            newest "newest": [$($test $scenario,)* $($new_test $new),*]
+            v2_1_200 "2.1.200": [$($test $scenario),*]
             v2_1_62 "2.1.62": [$($test $scenario),*]
             v2_0_75 "2.0.75": [$($test $scenario),*]
         }
@@ -72,7 +73,7 @@ real_cli! {
 fn every_scenario_has_a_test_and_a_recording_for_each_of_its_versions() {
     let mut wanted = Vec::new();
     for file in scenario::all().unwrap() {
-        for pinned in fetch::PINNED {
+        for pinned in fetch::tested() {
             if let Some(scenario) = Scenario::load(&file, pinned.version).unwrap() {
                 wanted.push((pinned.version.to_owned(), scenario.name));
             }
@@ -80,7 +81,10 @@ fn every_scenario_has_a_test_and_a_recording_for_each_of_its_versions() {
     }
     let mut tested: Vec<(String, String)> = TESTED
         .iter()
-        .map(|(version, name)| ((*version).to_owned(), (*name).to_owned()))
+        .map(|(version, name)| {
+            let version = Pinned::find(version).unwrap().version;
+            (version.to_owned(), (*name).to_owned())
+        })
         .collect();
     wanted.sort();
     tested.sort();
@@ -96,8 +100,13 @@ mod other_user {
     //! The same CLI as somebody who owns nothing here: files, modes and paths must still fit.
 
     #[tokio::test]
-    async fn other_user_runs_2_1_325() {
-        super::plays_for_another_user("2.1.325").await;
+    async fn other_user_runs_newest() {
+        super::plays_for_another_user("newest").await;
+    }
+
+    #[tokio::test]
+    async fn other_user_runs_2_1_200() {
+        super::plays_for_another_user("2.1.200").await;
     }
 
     #[tokio::test]
@@ -113,7 +122,7 @@ mod other_user {
     /// The CLI itself is the witness that it does not run as root.
     #[tokio::test]
     async fn other_user_may_skip_permissions_where_root_may_not() {
-        super::only_root_is_refused_to_skip_permissions("2.1.325").await;
+        super::only_root_is_refused_to_skip_permissions("newest").await;
     }
 }
 
@@ -140,7 +149,7 @@ async fn only_root_is_refused_to_skip_permissions(version: &str) {
     let Some(installed) = installed_for_another_user(version) else {
         return;
     };
-    let mut scenario = load("bypass", version);
+    let mut scenario = load("bypass", installed.pinned.version);
     scenario.header.env.retain(|(name, _)| name != "IS_SANDBOX");
     let refused = drive::play(&scenario, &installed, RunAs::Caller)
         .await

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use countersign_testkit::fetch::PINNED;
+use countersign_testkit::fetch;
 use countersign_testkit::json::Json;
 use countersign_testkit::recording::{Dir, Recording};
 
@@ -27,11 +27,41 @@ const PLACES: [&str; 8] = [
 ];
 
 fn files() -> Vec<PathBuf> {
-    let folders = PINNED
+    let folders = fetch::pinned()
         .iter()
         .map(|pinned| Recording::fixtures().join(pinned.version));
+    let folders = folders.filter(|folder| folder.is_dir());
     let files = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap());
     files.map(|file| file.unwrap().path()).collect()
+}
+
+#[test]
+fn each_recorded_version_is_pinned_and_the_newest_has_a_name_of_its_own() {
+    let newest = Recording::fixtures().join(fetch::NEWEST);
+    assert_eq!(
+        std::fs::read_link(newest).unwrap(),
+        PathBuf::from(fetch::newest().version)
+    );
+    for folder in std::fs::read_dir(Recording::fixtures()).unwrap() {
+        let name = folder.unwrap().file_name().into_string().unwrap();
+        assert!(fetch::Pinned::find(&name).is_some(), "{name}");
+    }
+}
+
+/// What is recorded of every version, also of those that the suites do not run on.
+#[test]
+fn a_turn_an_allowed_and_a_denied_call_and_an_interrupt_are_recorded_of_every_version() {
+    for version in ["2.0.75", "2.1.62", "2.1.200", fetch::NEWEST] {
+        for name in [
+            "plain-turn",
+            "bash-approved",
+            "bash-denied",
+            "interrupt-approval",
+        ] {
+            let file = Recording::path(&Recording::fixtures(), version, name);
+            assert!(file.is_file(), "{}", file.display());
+        }
+    }
 }
 
 #[test]

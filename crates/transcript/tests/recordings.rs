@@ -21,22 +21,22 @@ macro_rules! snapshots {
 }
 
 snapshots! {
-    two_turns: "2.0.75/plain-turn", "2.1.62/plain-turn", "2.1.325/plain-turn";
-    pieces_and_the_whole: "2.1.325/streaming", "2.1.325/thinking", "2.0.75/thinking";
-    an_interrupt_while_it_writes: "2.0.75/interrupt-streaming", "2.1.325/interrupt-streaming";
-    an_interrupt_while_it_asks: "2.0.75/interrupt-approval", "2.1.325/interrupt-approval";
-    denials: "2.1.62/bash-denied", "2.1.325/bash-denied", "2.1.325/rules";
-    questions_and_plans: "2.1.325/ask-user-question", "2.1.325/plan-mode", "2.0.75/plan-mode";
-    sub_agents: "2.0.75/sub-agent", "2.1.62/sub-agent", "2.1.325/sub-agent";
-    in_the_background: "2.1.62/background-bash", "2.1.325/background-bash", "2.1.325/background-agent";
-    hooks_and_servers: "2.1.325/hooks", "2.1.325/mcp-in-process";
-    retries_and_failures: "2.1.325/api-error-retry", "2.0.75/api-error-retry", "2.1.325/max-turns", "2.1.325/budget";
-    compaction: "2.1.325/compaction", "2.0.75/compaction";
-    modes_and_models: "2.1.325/mode-change", "2.0.75/mode-change", "2.1.325/set-model";
-    what_became_of_messages: "2.1.325/lifecycle";
-    two_generations: "2.0.75/resume", "2.1.62/resume", "2.1.325/resume";
-    long_lines: "2.1.325/large-line";
-    structured_answers: "2.1.325/structured-output";
+    two_turns: "2.0.75/plain-turn", "2.1.62/plain-turn", "newest/plain-turn";
+    pieces_and_the_whole: "newest/streaming", "newest/thinking", "2.0.75/thinking";
+    an_interrupt_while_it_writes: "2.0.75/interrupt-streaming", "newest/interrupt-streaming";
+    an_interrupt_while_it_asks: "2.0.75/interrupt-approval", "newest/interrupt-approval";
+    denials: "2.1.62/bash-denied", "newest/bash-denied", "newest/rules";
+    questions_and_plans: "newest/ask-user-question", "newest/plan-mode", "2.0.75/plan-mode";
+    sub_agents: "2.0.75/sub-agent", "2.1.62/sub-agent", "newest/sub-agent";
+    in_the_background: "2.1.62/background-bash", "newest/background-bash", "newest/background-agent";
+    hooks_and_servers: "newest/hooks", "newest/mcp-in-process";
+    retries_and_failures: "newest/api-error-retry", "2.0.75/api-error-retry", "newest/max-turns", "newest/budget";
+    compaction: "newest/compaction", "2.0.75/compaction";
+    modes_and_models: "newest/mode-change", "2.0.75/mode-change", "newest/set-model";
+    what_became_of_messages: "newest/lifecycle";
+    two_generations: "2.0.75/resume", "2.1.62/resume", "newest/resume";
+    long_lines: "newest/large-line";
+    structured_answers: "newest/structured-output";
 }
 
 #[test]

@@ -96,9 +96,9 @@ impl Cli {
         self.installed.pinned.version
     }
 
-    /// 2.1.325.
+    /// Whether it has what 2.1.325 brought.
     pub(crate) fn is_newest(&self) -> bool {
-        !self.is(MIDDLE) && !self.is(OLDEST)
+        self.installed.pinned.is_at_least("2.1.325")
     }
 
     pub(crate) fn is(&self, version: &str) -> bool {
@@ -109,7 +109,7 @@ impl Cli {
 /// Registers the cases of a file: one test for each version.
 macro_rules! cases {
     ($($case:ident { $($id:literal => $about:literal),+ $(,)? })*) => {
-        cases! { @version v2_1_325 "2.1.325" $($case)* }
+        cases! { @version newest "newest" $($case)* }
         cases! { @version v2_1_62 "2.1.62" $($case)* }
         cases! { @version v2_0_75 "2.0.75" $($case)* }
 
@@ -139,6 +139,7 @@ where
     let Some(installed) = demand::cli(version) else {
         return;
     };
+    let version = installed.pinned.version;
     let records = std::env::var_os(RECORDS);
     let record = |feature: &Feature, verdict: Value| {
         if let Some(dir) = &records {

@@ -146,7 +146,13 @@ async fn special(cli: Cli) -> Verdicts {
     let asked = stage.asked().len();
     let cost = well(&session, "/cost").await;
     let seen = lines(&mut session.events);
-    let is_told = |line: &Value| line.to_string().contains("Total cost");
+    // "Estimated cost" since 2.1.327.
+    let is_told = |line: &Value| {
+        let line = line.to_string();
+        ["Total cost", "Estimated cost"]
+            .iter()
+            .any(|words| line.contains(words))
+    };
     assert!(seen.iter().any(is_told), "{cost:?} {seen:?}");
     assert_eq!(stage.asked().len(), asked);
     soon("rest", session.idle()).await.unwrap();

@@ -1,4 +1,4 @@
-//! The client on the real CLI: every feature on 2.1.325, and on 2.1.62 and 2.0.75 what they have.
+//! The client on the real CLI: every feature on the newest, and on older ones what they have.
 //!
 //! A case passes when its effect was seen: a file on disk, what the model was sent, a mode read back, a process gone.
 //! A version that lacks a feature must be shown to lack it: by a typed error, by a refusal, or by the silence of a CLI
@@ -11,9 +11,9 @@
 //!    client in it. It fails by panicking. End with `Pass.into()`, or `NotInVersion("why".into()).into()`.
 //! 2. Name it in that file's `cases!`: `my_case { "area/feature" => "one line: what was seen" }`. A case may show several
 //!    features with one start of the CLI; then it returns one verdict each: `Verdicts::new().pass("area/feature")…`.
-//! 3. That makes a test for each version: `area::v2_1_325::my_case` and so on. `cargo nextest run --test conformance
+//! 3. That makes a test for each version: `area::newest::my_case` and so on. `cargo nextest run --test conformance
 //!    my_case` runs them. A CLI that is not in the cache skips its tests, unless `COUNTERSIGN_REQUIRE` lists it
-//!    (`claude-2.1.325`).
+//!    (`claude-newest`).
 //! 4. `cargo xtask conformance` writes the page.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]

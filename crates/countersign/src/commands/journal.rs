@@ -15,7 +15,7 @@ pub(crate) enum Command {
     /// file with the output of `claude --output-format stream-json`; `-` is standard
     /// input. Which of them it is, is seen in it.
     ///
-    ///   countersign journal inspect fixtures/wire/2.1.325/bash-approved.ndjson
+    ///   countersign journal inspect fixtures/wire/newest/bash-approved.ndjson
     ///   countersign journal inspect DIR --json | jq .approvals
     ///
     /// Exits 0, or 1 if it cannot be read. Lines that are no record are counted and

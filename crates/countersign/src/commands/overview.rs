@@ -19,11 +19,11 @@ Try:
       countersign policy explain Bash 'git log; rm -rf x' --allow 'Bash(git log:*)'
 
   Look at a recorded conversation: which messages, what is new, what is broken
-      countersign wire check fixtures/wire/2.1.325/bash-approved.ndjson
+      countersign wire check fixtures/wire/newest/bash-approved.ndjson
 
   Look at what a session did: tools, approvals, cost; or play it again
-      countersign journal inspect fixtures/wire/2.1.325/bash-approved.ndjson
-      countersign journal replay fixtures/wire/2.1.325/bash-approved.ndjson
+      countersign journal inspect fixtures/wire/newest/bash-approved.ndjson
+      countersign journal replay fixtures/wire/newest/bash-approved.ndjson
 
   Try a scripted `claude` that needs no account, or install it for software of your own
       countersign rehearse cli --scenario tour -p 'Show me around.'

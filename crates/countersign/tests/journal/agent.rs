@@ -73,7 +73,7 @@ fn driven(path: &str) -> (String, Option<i32>, String) {
 #[test]
 fn our_client_reaches_the_recorded_result() {
     let mut driven_ones = 0;
-    for entry in std::fs::read_dir(recording("2.1.325")).unwrap() {
+    for entry in std::fs::read_dir(recording("newest")).unwrap() {
         let path = entry.unwrap().path();
         let host = lines(&path, Direction::In);
         let requests = host.iter().filter(|line| line["type"] == "control_request");
@@ -257,7 +257,7 @@ fn it_waits_where_the_recorded_agent_waited_and_says_for_what() {
 #[test]
 fn a_request_that_was_not_recorded_is_refused_and_one_before_its_turn_is_answered() {
     let stage = Stage::new();
-    let path = recording("2.1.325/set-model.ndjson");
+    let path = recording("newest/set-model.ndjson");
     let mut agent = Agent::start(&stage, &[path.to_str().unwrap()]);
     agent.write(&request("a", "get_weather"));
     let refusal = agent.read_until("control_response");
@@ -295,7 +295,7 @@ fn a_host_that_leaves_ends_it() {
 #[test]
 fn echoes_carry_the_uuid_of_the_message_of_today() {
     let stage = Stage::new();
-    let path = recording("2.1.325/lifecycle.ndjson");
+    let path = recording("newest/lifecycle.ndjson");
     let recorded = lines(&path, Direction::In)
         .into_iter()
         .find_map(|line| line["uuid"].as_str().map(str::to_owned))
@@ -339,7 +339,7 @@ fn it_ends_as_the_recorded_agent_did() {
 #[test]
 fn one_generation_is_played_and_the_first_unless_another_is_named() {
     let stage = Stage::new();
-    stage.session("session", &["2.1.325/plain-turn.ndjson", APPROVED]);
+    stage.session("session", &["newest/plain-turn.ndjson", APPROVED]);
     for (flags, words) in [
         (
             &["session"][..],
@@ -389,7 +389,7 @@ fn the_version_is_the_recorded_one_and_other_flags_are_taken() {
     let stage = Stage::new();
     stage.session("session", &[APPROVED]);
     let said = stage.said(&["replay", "session", "--as", "agent", "--version"]);
-    assert_eq!(said, "2.1.325 (Claude Code)\n");
+    assert_eq!(said, "2.1.327 (Claude Code)\n");
     let flags = [
         "replay",
         "session",
@@ -402,7 +402,7 @@ fn the_version_is_the_recorded_one_and_other_flags_are_taken() {
         "x",
         "-v",
     ];
-    assert_eq!(stage.said(&flags), "2.1.325 (Claude Code)\n");
+    assert_eq!(stage.said(&flags), "2.1.327 (Claude Code)\n");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::stage::{APPROVED, BEGAN, Journal, Stage, payloads, recording, text};
 #[test]
 fn plain_lines_are_those_that_cut_finds() {
     let stage = Stage::new();
-    let session = stage.session("session", &[APPROVED, "2.1.325/streaming.ndjson"]);
+    let session = stage.session("session", &[APPROVED, "newest/streaming.ndjson"]);
     let exported = stage.said(&["export", "session"]);
     let lines: Vec<&str> = exported.lines().collect();
     assert_eq!(lines, payloads(&session, "aA"));
@@ -22,7 +22,7 @@ fn plain_lines_are_those_that_cut_finds() {
 #[test]
 fn a_recording_is_what_the_journal_itself_writes() {
     let stage = Stage::new();
-    let session = stage.session("session", &[APPROVED, "2.1.325/resume.ndjson"]);
+    let session = stage.session("session", &[APPROVED, "newest/resume.ndjson"]);
     let exported = stage.said(&["export", "session", "--format", "recording"]);
     let mut own = Vec::new();
     let mut reader = Reader::open(&session).unwrap();
@@ -36,7 +36,7 @@ fn a_recording_comes_through_unchanged() {
     let stage = Stage::new();
     for name in [
         APPROVED,
-        "2.1.325/interrupt-streaming.ndjson",
+        "newest/interrupt-streaming.ndjson",
         "2.0.75/plain-turn.ndjson",
     ] {
         let path = recording(name);
@@ -48,7 +48,7 @@ fn a_recording_comes_through_unchanged() {
 #[test]
 fn what_is_exported_can_be_imported_and_is_the_same() {
     let stage = Stage::new();
-    let session = stage.session("session", &[APPROVED, "2.1.325/hooks.ndjson"]);
+    let session = stage.session("session", &[APPROVED, "newest/hooks.ndjson"]);
     stage.said(&[
         "export",
         "session",
@@ -156,7 +156,7 @@ fn a_place_that_cannot_be_written_is_named() {
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let stage = Stage::new();
-    stage.session("session", &["2.1.325/large-line.ndjson"; 1]);
+    stage.session("session", &["newest/large-line.ndjson"; 1]);
     let mut command = stage.command(&["export", "session"]);
     let mut child = command
         .stdout(std::process::Stdio::piped())

@@ -50,7 +50,7 @@ fn a_session_is_the_same_in_every_form() {
 #[test]
 fn closed_segments_may_be_compressed() {
     let stage = Stage::new();
-    let session = stage.session("session", &[APPROVED, "2.1.325/plain-turn.ndjson"]);
+    let session = stage.session("session", &[APPROVED, "newest/plain-turn.ndjson"]);
     let before = stage.json(&["inspect", "session"]);
     let shown = stage.said(&["replay", "session", "--speed", "max"]);
     countersign_journal::compress_closed(&session.join("journal")).unwrap();

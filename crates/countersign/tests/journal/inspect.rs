@@ -8,7 +8,7 @@ use crate::stage::{APPROVED, Journal, Stage, question};
 #[test]
 fn approvals_have_their_wait_and_who_answered() {
     let stage = Stage::new();
-    stage.session("session", &[APPROVED, "2.1.325/bash-denied.ndjson"]);
+    stage.session("session", &[APPROVED, "newest/bash-denied.ndjson"]);
     let report = stage.json(&["inspect", "session"]);
     let approvals = &report["approvals"];
     assert_eq!(approvals["asked"], 3);
@@ -68,9 +68,9 @@ fn the_table_fits_eighty_columns_and_names_everything() {
         "session",
         &[
             APPROVED,
-            "2.1.325/hooks.ndjson",
-            "2.1.325/sub-agent.ndjson",
-            "2.1.325/mcp-in-process.ndjson",
+            "newest/hooks.ndjson",
+            "newest/sub-agent.ndjson",
+            "newest/mcp-in-process.ndjson",
         ],
     );
     let table = stage.said(&["inspect", "session"]);
@@ -79,7 +79,7 @@ fn the_table_fits_eighty_columns_and_names_everything() {
     }
     for words in [
         "session folder · session 01JSESSION0000000000000000",
-        "Claude Code 2.1.325",
+        "Claude Code 2.1.327",
         "2026-01-01 01:00:00 – ",
         "from    type",
         "agent   control_request/can_use_tool",

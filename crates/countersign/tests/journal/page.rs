@@ -21,7 +21,7 @@ fn the_commands_of_the_page_print_what_it_shows() {
     let stage = Stage::new();
     stage.session(
         "session",
-        &["2.1.325/bash-approved.ndjson", "2.1.325/plain-turn.ndjson"],
+        &["newest/bash-approved.ndjson", "newest/plain-turn.ndjson"],
     );
     let program = Path::new(env!("CARGO_BIN_EXE_countersign"));
     for block in blocks {

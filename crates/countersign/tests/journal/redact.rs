@@ -149,7 +149,7 @@ fn what_was_redacted_is_still_what_it_was() {
     let stage = Stage::new();
     stage.session(
         "session",
-        &["2.1.325/sub-agent.ndjson", "2.1.325/streaming.ndjson"],
+        &["newest/sub-agent.ndjson", "newest/streaming.ndjson"],
     );
     for format in ["ndjson", "recording", "json"] {
         let plain = stage.said(&["export", "session", "--format", format]);

@@ -8,7 +8,7 @@ use crate::stage::{APPROVED, Journal, Stage, question, recording, text};
 
 const SHOWN: &str = "
 › Make a file
-· claude-opus-5-5 · mode default · Claude Code 2.1.325 · /project · session 00000000
+· claude-opus-5-5 · mode default · Claude Code 2.1.327 · /project · session 00000000
 
   I will make the file.
 
@@ -55,7 +55,7 @@ fn plain_lines_are_played_as_far_as_they_tell() {
 #[test]
 fn a_part_is_played_alone() {
     let stage = Stage::new();
-    stage.session("session", &[APPROVED, "2.1.325/plain-turn.ndjson"]);
+    stage.session("session", &[APPROVED, "newest/plain-turn.ndjson"]);
     let whole = stage.said(&["replay", "session", "--speed", "max"]);
     let first = stage.said(&["replay", "session", "--speed", "max", "--generation", "1"]);
     assert_eq!(first, SHOWN);
@@ -188,7 +188,7 @@ fn a_plan_that_was_sent_back_is_not_played_as_refused() {
 #[test]
 fn every_recording_is_played_to_its_end() {
     let stage = Stage::new();
-    for entry in std::fs::read_dir(recording("2.1.325")).unwrap() {
+    for entry in std::fs::read_dir(recording("newest")).unwrap() {
         let path = entry.unwrap().path();
         let shown = stage.said(&[
             "replay",

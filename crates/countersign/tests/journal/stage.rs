@@ -208,7 +208,7 @@ pub(crate) fn recording(path: &str) -> PathBuf {
     root.join("fixtures/wire").join(path)
 }
 
-pub(crate) const APPROVED: &str = "2.1.325/bash-approved.ndjson";
+pub(crate) const APPROVED: &str = "newest/bash-approved.ndjson";
 
 /// The payloads of every record of these kinds, as `cut` finds them in the segments of a session's folder.
 pub(crate) fn payloads(folder: &Path, kinds: &str) -> Vec<String> {

@@ -289,7 +289,7 @@ fn whoever_mends_the_chain_cannot_mend_the_seals() {
     // The same session written again, with another word in it: its own chain is whole.
     fs::rename(stage.path("session/journal"), stage.path("old")).unwrap();
     let forged = Stage::new();
-    forged.session("session", &["2.1.325/bash-denied.ndjson"]);
+    forged.session("session", &["newest/bash-denied.ndjson"]);
     fs::rename(
         forged.path("session/journal"),
         stage.path("session/journal"),

@@ -207,7 +207,7 @@ fn rules_with_a_lost_denial_decide_nothing() {
             r#"{"permissions":{"deny":["Bash(rm"]}}"#,
         ),
     ]);
-    let recording = recording("2.1.325/bash-approved.ndjson");
+    let recording = recording("newest/bash-approved.ndjson");
     for arguments in [
         &["explain", "Bash", "ls", "--rules", "rules.toml"][..],
         &["explain", "Bash", "ls"],

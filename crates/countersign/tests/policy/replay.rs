@@ -11,15 +11,15 @@ fn recorded_questions_are_put_to_other_rules() {
     let rules = "[[rule]]\nallow = [\"Bash(touch:*)\", \"Bash(echo:*)\"]\n[[rule]]\ndeny = \"Bash(sh:*)\"\n";
     let ground = Ground::new(&[("work/rules.toml", rules)]);
     let recordings = [
-        "2.1.325/bash-approved.ndjson",
-        "2.1.325/bash-denied.ndjson",
-        "2.1.325/rules.ndjson",
+        "newest/bash-approved.ndjson",
+        "newest/bash-denied.ndjson",
+        "newest/rules.ndjson",
     ]
     .map(recording);
     let mut arguments = vec!["test", "rules.toml"];
     arguments.extend(recordings.iter().map(String::as_str));
     let output = ground.run(&arguments);
-    let folder = recording("2.1.325/");
+    let folder = recording("newest/");
     insta::assert_snapshot!(ground.plain(&output.stdout).replace(&folder, ""), @r"
     bash-denied.ndjson:8: denied then, now allow: Bash touch never.txt
         The rule `allow Bash(touch:*)` (rules.toml:2) allows this.
@@ -70,7 +70,7 @@ fn a_question_that_is_asked_again_is_no_other_decision() {
     let output = ground.run(&[
         "test",
         "rules.toml",
-        &recording("2.1.325/bash-approved.ndjson"),
+        &recording("newest/bash-approved.ndjson"),
     ]);
     let said = text(&output.stdout);
     assert!(
@@ -109,7 +109,7 @@ fn plain_lines_of_a_cli_will_do_as_well() {
 #[test]
 fn every_recorded_question_of_every_version_has_a_verdict() {
     let ground = Ground::new(&[("work/rules.toml", GOOD)]);
-    for (version, least) in [("2.0.75", 15), ("2.1.62", 15), ("2.1.325", 15)] {
+    for (version, least) in [("2.0.75", 15), ("2.1.62", 15), ("newest", 15)] {
         let folder = recording(version);
         let files = fs::read_dir(folder)
             .unwrap()

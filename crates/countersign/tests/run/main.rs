@@ -48,7 +48,8 @@ on_every_cli! {
 
 // The scripted CLI runs no hooks of settings, so one test more.
 on_every_cli! {
-    v2_1_325: Which::Real("2.1.325");
+    newest: Which::Real("newest");
+    v2_1_200: Which::Real("2.1.200");
     v2_1_62: Which::Real("2.1.62");
     v2_0_75: Which::Real("2.0.75");
     => [
@@ -63,7 +64,8 @@ on_every_cli! {
 
 // Those that begin such a turn.
 on_every_cli! {
-    v2_1_325_background: Which::Real("2.1.325");
+    newest_background: Which::Real("newest");
+    v2_1_200_background: Which::Real("2.1.200");
     v2_1_62_background: Which::Real("2.1.62");
     => [
         the_turn_that_follows_work_in_the_background_is_not_lost,

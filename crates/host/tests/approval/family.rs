@@ -78,7 +78,7 @@ fn the_main_agent_has_no_path() {
 
 #[test]
 fn a_sub_agent_in_the_background_is_named_after_the_result() {
-    let paths = paths(&recorded("2.1.325", "background-agent"));
+    let paths = paths(&recorded("newest", "background-agent"));
     let below: Vec<_> = paths
         .iter()
         .filter(|(asked, _)| asked.agent_id.is_some())

@@ -2,7 +2,7 @@
 //!
 //! Rulings are made on folders of their own; starts are looked at as arguments and environment, played on the scripted
 //! CLI, and on the real ones where it matters what they do with it. A CLI that is not in the cache skips its tests, unless
-//! `COUNTERSIGN_REQUIRE` lists it (`claude-2.1.325`).
+//! `COUNTERSIGN_REQUIRE` lists it (`claude-newest`).
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -20,7 +20,7 @@ mod trust;
 
 macro_rules! on_each_version {
     ($($test:ident),+ $(,)?) => {
-        on_each_version! { @version v2_1_325 "2.1.325" $($test)+ }
+        on_each_version! { @version newest "newest" $($test)+ }
         on_each_version! { @version v2_1_62 "2.1.62" $($test)+ }
         on_each_version! { @version v2_0_75 "2.0.75" $($test)+ }
     };

@@ -303,7 +303,7 @@ mod scripted {
     }
 }
 
-mod v2_1_325 {
+mod newest {
     use super::*;
 
     const CLI: Cli = Cli::Real(2);
@@ -312,7 +312,7 @@ mod v2_1_325 {
     fn killed_while_a_question_is_open() {
         let count = wait::share(3, 1);
         rounds(
-            "whole host, agent, question open, 2.1.325",
+            "whole host, agent, question open, newest",
             CLI,
             &ALL,
             When::Open,
@@ -325,7 +325,7 @@ mod v2_1_325 {
         let count = wait::share(4, 1);
         let when = When::Anywhere(Duration::from_millis(2000));
         rounds(
-            "whole host, agent, anywhere, 2.1.325",
+            "whole host, agent, anywhere, newest",
             CLI,
             &ALL,
             when,

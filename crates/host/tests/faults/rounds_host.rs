@@ -184,10 +184,10 @@ mod scripted {
     }
 }
 
-mod v2_1_325 {
+mod newest {
     use super::*;
 
-    rounds! { Cli::Real(6), "2.1.325":
+    rounds! { Cli::Real(6), "newest":
         killed_when_a_decision_is_committed "decision committed" &[End::At("decision committed", 2)], 3, 1;
         killed_when_an_answer_is_handed_in "answer handed in" &[End::At("answer handed in", 2)], 3, 1;
         killed_anywhere "anywhere" &[End::Anywhere(LATER), End::Anywhere(LATER)], 6, 1;

@@ -94,7 +94,7 @@ impl Stage {
                 scripted(&sandbox)
             }
             Cli::Real(messages) => {
-                let installed = demand::cli("2.1.325")?;
+                let installed = demand::cli("newest")?;
                 let served = Model::of(&scenes::model(messages));
                 let launch = Launch {
                     base_url: served.server.as_ref().unwrap().base_url(),

@@ -94,8 +94,8 @@ async fn is_seen_while_it_runs(version: &str, conversation: &str, keeps_records:
 }
 
 #[tokio::test]
-async fn a_running_2_1_325_is_seen() {
-    is_seen_while_it_runs("2.1.325", "7a0d2a9e-8a52-4c9b-9a57-2a8f0c1d3e00", true).await;
+async fn a_running_newest_is_seen() {
+    is_seen_while_it_runs("newest", "7a0d2a9e-8a52-4c9b-9a57-2a8f0c1d3e00", true).await;
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 //!
 //! The same model script is played on all of them. What mode an agent is in afterwards is read from what the CLI itself
 //! said in the journal, never from our own rows. A CLI that is not in the cache skips its tests, unless
-//! `COUNTERSIGN_REQUIRE` lists it (`claude-2.1.325`).
+//! `COUNTERSIGN_REQUIRE` lists it (`claude-newest`).
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,7 +30,7 @@ macro_rules! on_each_cli {
                 crate::$file::$test(crate::stage::Cli::Scripted).await;
             })+)+
         }
-        on_each_cli! { @real v2_1_325 "2.1.325" $($($file $test)+)+ }
+        on_each_cli! { @real newest "newest" $($($file $test)+)+ }
         on_each_cli! { @real v2_1_62 "2.1.62" $($($file $test)+)+ }
         on_each_cli! { @real v2_0_75 "2.0.75" $($($file $test)+)+ }
     };

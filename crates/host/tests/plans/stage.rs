@@ -36,14 +36,17 @@ impl Cli {
     /// Its version.
     pub(crate) fn version(&self) -> &'static str {
         match self {
-            Self::Scripted => "2.1.325",
+            Self::Scripted => countersign_testkit::fetch::newest().version,
             Self::Real(installed) => installed.pinned.version,
         }
     }
 
     /// It takes a changed plan together with the approval.
     pub(crate) fn takes_changed_plans(&self) -> bool {
-        self.version() == "2.1.325"
+        match self {
+            Self::Scripted => true,
+            Self::Real(installed) => installed.pinned.is_at_least("2.1.325"),
+        }
     }
 
     /// A message that joins a running turn keeps its images.

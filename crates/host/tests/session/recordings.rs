@@ -112,11 +112,11 @@ fn every_recording_leaves_a_session_at_rest_with_a_turn_for_each_result() {
 /// Recordings, and the states of their sessions one after the other.
 const WAYS: [(&str, &[&str]); 6] = [
     (
-        "2.1.325/plain-turn",
+        "newest/plain-turn",
         &["idle", "running", "idle", "running", "idle"],
     ),
     (
-        "2.1.325/interrupt-approval",
+        "newest/interrupt-approval",
         &[
             "idle",
             "running",
@@ -140,7 +140,7 @@ const WAYS: [(&str, &[&str]); 6] = [
         ],
     ),
     (
-        "2.1.325/background-agent",
+        "newest/background-agent",
         &[
             "idle",
             "running",
@@ -164,7 +164,7 @@ const WAYS: [(&str, &[&str]); 6] = [
         ],
     ),
     (
-        "2.1.325/lifecycle",
+        "newest/lifecycle",
         &[
             "idle",
             "running",

@@ -1,7 +1,7 @@
 //! Sessions on the real CLIs: what an agent had the next one has, by what the CLI itself says.
 //!
 //! Each test is played on every pinned version, in a sandbox with a scripted model. A CLI that is not in the cache skips
-//! its tests, unless `COUNTERSIGN_REQUIRE` lists it (`claude-2.1.325`).
+//! its tests, unless `COUNTERSIGN_REQUIRE` lists it (`claude-newest`).
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -22,7 +22,8 @@ mod stage;
 
 macro_rules! on_each_version {
     ($($test:ident),+ $(,)?) => {
-        on_each_version! { @version v2_1_325 "2.1.325" $($test)+ }
+        on_each_version! { @version newest "newest" $($test)+ }
+        on_each_version! { @version v2_1_200 "2.1.200" $($test)+ }
         on_each_version! { @version v2_1_62 "2.1.62" $($test)+ }
         on_each_version! { @version v2_0_75 "2.0.75" $($test)+ }
     };

@@ -11,7 +11,7 @@ use countersign_journal::{Reader, survey, verify};
 
 fn fixture(name: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    root.join("../../fixtures/wire/2.1.325").join(name)
+    root.join("../../fixtures/wire/newest").join(name)
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn scripted() {
     }
 }
 
-mod v2_1_325 {
+mod newest {
     use super::*;
 
     #[test]

@@ -80,7 +80,7 @@ mod scripted {
     }
 }
 
-mod v2_1_325 {
+mod newest {
     use super::*;
 
     #[test]

@@ -171,7 +171,7 @@ mod scripted {
     }
 }
 
-mod v2_1_325 {
+mod newest {
     use super::*;
 
     const CLI: Cli = Cli::Real(SESSION);
@@ -180,7 +180,7 @@ mod v2_1_325 {
     fn killed_when_a_question_is_asked() {
         let count = wait::share(3, 1);
         rounds(
-            "host, question asked, 2.1.325",
+            "host, question asked, newest",
             CLI,
             Death::At(Step::Asked),
             count,
@@ -191,27 +191,27 @@ mod v2_1_325 {
     fn killed_when_the_decision_is_committed() {
         let count = wait::share(3, 1);
         let death = Death::At(Step::Decided);
-        rounds("host, decision committed, 2.1.325", CLI, death, count);
+        rounds("host, decision committed, newest", CLI, death, count);
     }
 
     #[test]
     fn killed_when_the_answer_is_journalled() {
         let count = wait::share(3, 1);
         let death = Death::While("journalled");
-        rounds("host, answer journalled, 2.1.325", CLI, death, count);
+        rounds("host, answer journalled, newest", CLI, death, count);
     }
 
     #[test]
     fn killed_when_the_answer_is_written() {
         let count = wait::share(3, 1);
         let death = Death::While("written");
-        rounds("host, answer written, 2.1.325", CLI, death, count);
+        rounds("host, answer written, newest", CLI, death, count);
     }
 
     #[test]
     fn killed_anywhere() {
         let count = wait::share(8, 3);
         let death = Death::Anywhere(LATER);
-        rounds("host, anywhere, 2.1.325", CLI, death, count);
+        rounds("host, anywhere, newest", CLI, death, count);
     }
 }

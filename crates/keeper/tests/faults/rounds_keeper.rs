@@ -288,7 +288,7 @@ mod scripted {
     }
 }
 
-mod v2_1_325 {
+mod newest {
     use super::*;
 
     const CLI: Cli = Cli::Real(2 * SESSION);
@@ -296,29 +296,29 @@ mod v2_1_325 {
     #[test]
     fn the_keeper_is_killed() {
         let count = wait::share(3, 2);
-        rounds("keeper, 2.1.325", CLI, Victim::Keeper, LATER, count);
+        rounds("keeper, newest", CLI, Victim::Keeper, LATER, count);
     }
 
     #[test]
     fn the_guard_is_killed() {
         let count = wait::share(2, 1);
-        rounds("guard, 2.1.325", CLI, Victim::Guard, LATER, count);
+        rounds("guard, newest", CLI, Victim::Guard, LATER, count);
     }
 
     #[test]
     fn both_are_killed() {
         let count = wait::share(2, 1);
-        rounds("keeper and guard, 2.1.325", CLI, Victim::Both, LATER, count);
+        rounds("keeper and guard, newest", CLI, Victim::Both, LATER, count);
     }
 
     #[test]
     fn a_conversation_that_was_not_stored_begins_afresh_under_the_same_id() {
-        begins_afresh("afresh, 2.1.325", CLI);
+        begins_afresh("afresh, newest", CLI);
     }
 
     #[test]
     fn the_agent_is_killed() {
         let count = wait::share(2, 2);
-        rounds("agent, 2.1.325", CLI, Victim::Cli, LATER, count);
+        rounds("agent, newest", CLI, Victim::Cli, LATER, count);
     }
 }

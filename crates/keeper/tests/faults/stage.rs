@@ -136,7 +136,7 @@ impl Stage {
                 scripted(&sandbox)
             }
             Cli::Real(_) | Cli::RealWithFive => {
-                let installed = demand::cli("2.1.325")?;
+                let installed = demand::cli("newest")?;
                 let served = Model::of(&cli.script());
                 let launch = Launch {
                     base_url: served.base_url(),

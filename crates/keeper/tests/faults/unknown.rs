@@ -78,13 +78,13 @@ fn scripted() {
     rounds("allow, then SIGKILL, scripted", cli, wait::share(2, 3));
 }
 
-mod v2_1_325 {
+mod newest {
     use super::*;
 
     #[test]
     fn real() {
         rounds(
-            "allow, then SIGKILL, 2.1.325",
+            "allow, then SIGKILL, newest",
             Cli::Real(2),
             wait::share(2, 2),
         );

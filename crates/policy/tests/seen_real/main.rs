@@ -2,7 +2,7 @@
 //!
 //! A stage is a sandbox with a scripted model; a host answers by policy and keeps every verdict. What was measured stands
 //! in `measured/`, and every row of it is played. A CLI that is not in the cache skips its tests, unless
-//! `COUNTERSIGN_REQUIRE` lists it (`claude-2.1.325`).
+//! `COUNTERSIGN_REQUIRE` lists it (`claude-newest`).
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -17,7 +17,7 @@ mod stage;
 
 macro_rules! on_each_version {
     ($($module:ident::$test:ident),+ $(,)?) => {
-        on_each_version! { @version v2_1_325 "2.1.325" $($module::$test)+ }
+        on_each_version! { @version newest "newest" $($module::$test)+ }
         on_each_version! { @version v2_1_62 "2.1.62" $($module::$test)+ }
         on_each_version! { @version v2_0_75 "2.0.75" $($module::$test)+ }
     };

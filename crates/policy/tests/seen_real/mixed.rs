@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use countersign_client::{Claude, Decision, PermissionMode, PermissionRequest, Session};
 use countersign_policy::asks_about_everything;
-use countersign_testkit::fetch::Installed;
+use countersign_testkit::fetch::{Installed, Pinned};
 use serde_json::{Value, json};
 
 use crate::host::Host;
@@ -20,7 +20,7 @@ pub(crate) const MODES: [PermissionMode; 4] = [
 
 const PROMPT_OF_THE_AGENT: &str = "Please look inside";
 
-fn mixed(version: &str) -> Vec<(&'static str, Value)> {
+fn mixed(cli: &Pinned) -> Vec<(&'static str, Value)> {
     let mut calls = vec![
         ("Read", json!({"file_path": "${cwd}/in.txt"})),
         ("Read", json!({"file_path": "${cwd}/../out.txt"})),
@@ -42,7 +42,7 @@ fn mixed(version: &str) -> Vec<(&'static str, Value)> {
         ),
         ("mcp__talk__echo", json!({"value": "hello"})),
     ];
-    if version != "2.1.325" {
+    if !cli.is_at_least("2.1.325") {
         calls.push(("Glob", json!({"pattern": "*.txt"})));
         calls.push(("Grep", json!({"pattern": "inside"})));
         let todo = json!({"content": "a", "status": "pending", "activeForm": "a"});
@@ -55,8 +55,8 @@ fn mixed(version: &str) -> Vec<(&'static str, Value)> {
 }
 
 /// One turn for each mode. The sub-agent reads and runs a command.
-fn script(version: &str) -> String {
-    let turn = mixed(version)
+fn script(cli: &Pinned) -> String {
+    let turn = mixed(cli)
         .iter()
         .map(|(tool, input)| reply(tool, input))
         .collect::<String>()
@@ -71,7 +71,7 @@ fn script(version: &str) -> String {
 }
 
 async fn stage(cli: &Installed) -> Stage {
-    let stage = Stage::new(cli, &script(cli.pinned.version)).await;
+    let stage = Stage::new(cli, &script(cli.pinned)).await;
     stage.file("in.txt", "inside\n");
     std::fs::write(stage.path("../out.txt"), "outside\n").unwrap();
     stage
@@ -89,7 +89,7 @@ async fn in_every_mode(
         .allow_dangerously_skip_permissions(true);
     let mut session: Session = soon("the greeting", claude.connect()).await.unwrap();
     // The two of the sub-agent come on top.
-    let expected = mixed(stage.version()).len() + 2;
+    let expected = mixed(stage.cli.pinned).len() + 2;
     for mode in MODES {
         session.set_permission_mode(mode.clone()).await.unwrap();
         let played = play(&mut session, "go").await;

@@ -8,9 +8,12 @@ use serde_json::{Map, Value};
 
 use super::version::Version;
 
-const NEW: &str = include_str!("cast/2.1.325.json");
-const MIDDLE: &str = include_str!("cast/2.1.62.json");
-const OLD: &str = include_str!("cast/2.0.75.json");
+/// The recorded bodies, newest first: the first version they are used for, and the file.
+const CASTS: [(Version, &str); 3] = [
+    (Version::new(2, 1, 197), include_str!("cast/2.1.327.json")),
+    (Version::new(2, 1, 17), include_str!("cast/2.1.62.json")),
+    (Version::new(0, 0, 0), include_str!("cast/2.0.75.json")),
+];
 
 /// The recorded bodies of one version.
 #[derive(Debug, Clone, Default)]
@@ -20,13 +23,8 @@ pub(super) struct Cast {
 
 impl Cast {
     pub(super) fn of(version: Version) -> Self {
-        let text = if version >= Version::new(2, 1, 197) {
-            NEW
-        } else if version >= Version::new(2, 1, 17) {
-            MIDDLE
-        } else {
-            OLD
-        };
+        let used = CASTS.iter().find(|(first, _)| version >= *first);
+        let text = used.map_or_else(Default::default, |(_, text)| *text);
         // The files are part of the program, and a test reads all three.
         Self {
             parts: serde_json::from_str(text).unwrap_or_default(),
@@ -87,7 +85,7 @@ mod tests {
 
     #[test]
     fn every_version_has_all_parts() {
-        for text in [NEW, MIDDLE, OLD] {
+        for (_, text) in CASTS {
             let parts: Value = serde_json::from_str(text).unwrap();
             for part in [
                 "init",

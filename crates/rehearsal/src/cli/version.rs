@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A version of the CLI, such as 2.1.325.
+/// A version of the CLI, such as 2.1.62.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
     major: u32,
@@ -31,7 +31,7 @@ pub(super) enum Reader {
 
 impl Version {
     /// The version that is played unless a scenario says otherwise.
-    pub const NEWEST: Version = Version::new(2, 1, 325);
+    pub const NEWEST: Version = Version::new(2, 1, 327);
 
     /// A version from its three numbers.
     pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
@@ -108,6 +108,12 @@ changes! {
     agents_run_in_background since 325;
     /// A structured answer that fits ends the turn.
     structured_ends_turn since 325;
+    /// A short name of a model stands for a full one.
+    has_model_aliases since 325;
+    /// The receipt for a message that is taken back names it.
+    names_dropped_messages since 327;
+    /// A message that is broken off has a cost.
+    charges_broken_messages since 327;
 }
 
 impl fmt::Display for Version {
@@ -142,7 +148,7 @@ mod tests {
     #[test]
     fn a_version_is_three_numbers() {
         assert_eq!("2.0.75".parse(), Ok(Version::new(2, 0, 75)));
-        assert_eq!(Version::NEWEST.to_string(), "2.1.325");
+        assert_eq!(Version::NEWEST.to_string(), "2.1.327");
         for bad in ["2.1", "2.1.x", "2.1.3.4", ""] {
             assert_eq!(bad.parse::<Version>(), Err(NotAVersion), "{bad:?}");
         }

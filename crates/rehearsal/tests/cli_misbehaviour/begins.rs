@@ -18,7 +18,7 @@ fn it_tells_the_version_of_the_scenario_and_what_is_wrong_with_one() {
         )
     };
     let (_, version, _) = said("", &["--verbose", "--version"]);
-    assert_eq!(version, "2.1.325 (Claude Code)\n");
+    assert_eq!(version, "2.1.327 (Claude Code)\n");
     let (_, version, _) = said("version 2.0.75", &["--version"]);
     assert_eq!(version, "2.0.75 (Claude Code)\n");
     let (code, _, stderr) = said("turn\n  sya \"x\"", &[]);

@@ -15,7 +15,7 @@ use countersign_testkit::fetch::{
 use countersign_testkit::sandbox::{Launch, RunAs, Sandbox};
 
 /// The CLI that is played, and the real one where the suites are held against it.
-const VERSION: &str = "2.1.325";
+const VERSION: &str = countersign_testkit::fetch::NEWEST;
 /// Where nobody listens: whoever asks the network is refused at once.
 const NOWHERE: &str = "http://127.0.0.1:9";
 

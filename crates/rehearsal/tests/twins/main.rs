@@ -1,4 +1,4 @@
-//! Twins: each scenario played on the real CLI 2.1.325 with the scripted model, and on the scripted CLI with the same
+//! Twins: each scenario played on the newest tested CLI with the scripted model, and on the scripted CLI with the same
 //! script. After normalising what one table names, the two logs agree, but for a few lines that race in the real CLI.
 //!
 //! `recorded::` holds the scripted CLI against what the real one was recorded to say, `live::` against what it says now
@@ -112,7 +112,7 @@ async fn agrees_with_the_recording(name: &str) {
 }
 
 async fn agrees_with_the_real_cli(name: &str) {
-    let Some(installed) = demand::cli(stage::VERSION) else {
+    let Some(installed) = demand::cli(countersign_testkit::fetch::NEWEST) else {
         return;
     };
     let scenario = stage::load(name);
@@ -141,7 +141,7 @@ fn names() -> Vec<String> {
 #[tokio::test]
 #[ignore = "writes recordings; `TWIN_ONLY=a,b` names the scenarios"]
 async fn record_own_scenarios() {
-    let installed = demand::cli(stage::VERSION).expect("the real CLI");
+    let installed = demand::cli(countersign_testkit::fetch::NEWEST).expect("the real CLI");
     for name in names().into_iter().filter(|name| is_wanted(name)) {
         let file = stage::recording_file(&name);
         if !file.with_extension("scenario").exists() {
@@ -166,7 +166,7 @@ async fn report_of_all_twins() {
     let mode = std::env::var("TWIN_LIVE").unwrap_or_default();
     let live = match &*mode {
         "" => None,
-        _ => demand::cli(stage::VERSION),
+        _ => demand::cli(countersign_testkit::fetch::NEWEST),
     };
     let mut twins = Vec::new();
     for name in names().into_iter().filter(|name| is_wanted(name)) {

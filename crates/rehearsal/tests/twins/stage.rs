@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use countersign_testkit::drive::{self, Attempt, ModelFrom, Stage};
-use countersign_testkit::fetch::{Installed, Pinned};
+use countersign_testkit::fetch::{self, Installed};
 use countersign_testkit::recording::{Entry, Recording};
 use countersign_testkit::sandbox::RunAs;
 use countersign_testkit::scenario::{self, Scenario};
@@ -14,8 +14,10 @@ use super::normal::{Line, normal};
 use super::order::settled;
 use super::report::Twin;
 
-/// The version that both are.
-pub(crate) const VERSION: &str = "2.1.325";
+/// Returns the version that both are: the newest one that is tested.
+pub(crate) fn version() -> &'static str {
+    fetch::newest().version
+}
 
 /// How long a step on the scripted CLI waits; a report of many that halt had better be quick.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -39,9 +41,9 @@ pub(crate) fn load(name: &str) -> Scenario {
         .into_iter()
         .find(|file| file.file_stem().unwrap() == name);
     let file = file.unwrap_or_else(|| panic!("no scenario {name}"));
-    Scenario::load(&file, VERSION)
+    Scenario::load(&file, version())
         .unwrap_or_else(|error| panic!("{error}"))
-        .unwrap_or_else(|| panic!("{name} is not for {VERSION}"))
+        .unwrap_or_else(|| panic!("{name} is not for {}", version()))
 }
 
 /// What the real CLI was recorded to say.
@@ -58,7 +60,7 @@ pub(crate) fn recording_file(name: &str) -> PathBuf {
     let own = own_scenarios().join(format!("{name}.scenario"));
     match own.exists() {
         true => own.with_extension("ndjson"),
-        false => Recording::path(&Recording::fixtures(), VERSION, name),
+        false => Recording::path(&Recording::fixtures(), version(), name),
     }
 }
 
@@ -123,7 +125,7 @@ fn program() -> Installed {
         program.display()
     );
     Installed {
-        pinned: Pinned::find(VERSION).unwrap(),
+        pinned: fetch::newest(),
         dir,
         command: vec![program.into_os_string()],
     }

@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 use clap::Parser;
 use countersign_testkit::drive;
-use countersign_testkit::fetch::{self, Installed, PINNED, Pinned, Progress};
+use countersign_testkit::fetch::{self, Installed, Pinned, Progress};
 use countersign_testkit::recording::{Recording, shape};
 use countersign_testkit::sandbox::RunAs;
 use countersign_testkit::scenario::{self, Scenario};
@@ -23,7 +23,7 @@ struct Args {
     /// Scenarios to play (default: all)
     #[arg(value_name = "SCENARIO")]
     scenarios: Vec<String>,
-    /// Version of the CLI to play on; may be given several times (default: all pinned)
+    /// Version of the CLI to play on; may be given several times (default: all that the suites run on)
     #[arg(long = "cli", value_name = "VERSION")]
     versions: Vec<String>,
     /// List the scenarios and stop
@@ -32,6 +32,9 @@ struct Args {
     /// Store nothing; fail if a run's shape is not the stored one's
     #[arg(long)]
     check: bool,
+    /// Store the recordings below this folder instead of fixtures/wire
+    #[arg(long, value_name = "DIR", conflicts_with = "check")]
+    into: Option<PathBuf>,
 }
 
 /// What became of one scenario on one version.
@@ -84,7 +87,7 @@ async fn run(args: &Args) -> Result<()> {
         for file in &files {
             let (name, _) = title(file)?;
             let started = Instant::now();
-            let outcome = record(file, &installed, args.check).await?;
+            let outcome = record(file, &installed, args).await?;
             let seconds = started.elapsed().as_secs_f32();
             eprintln!(
                 "{:<8} {name:<28} {:>5.1} s  {}",
@@ -112,7 +115,8 @@ async fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-async fn record(file: &Path, installed: &Installed, check: bool) -> Result<Outcome> {
+async fn record(file: &Path, installed: &Installed, args: &Args) -> Result<Outcome> {
+    let check = args.check;
     let version = installed.pinned.version;
     let Some(scenario) = Scenario::load(file, version)? else {
         return Ok(Outcome::NotForThisVersion);
@@ -121,7 +125,8 @@ async fn record(file: &Path, installed: &Installed, check: bool) -> Result<Outco
         Ok(played) => played.recording(),
         Err(error) => return Ok(Outcome::Failed(error.to_string())),
     };
-    let path = Recording::path(&Recording::fixtures(), version, &scenario.name);
+    let folder = args.into.clone().unwrap_or_else(Recording::fixtures);
+    let path = Recording::path(&folder, version, &scenario.name);
     let stored = if path.exists() {
         Some(Recording::read(&path)?)
     } else {
@@ -172,14 +177,11 @@ fn chosen_files(args: &Args) -> Result<Vec<PathBuf>> {
 
 fn chosen_versions(args: &Args) -> Result<Vec<&'static Pinned>> {
     if args.versions.is_empty() {
-        return Ok(PINNED.iter().collect());
+        return Ok(fetch::tested().collect());
     }
     let known = || {
-        PINNED
-            .iter()
-            .map(|pinned| pinned.version)
-            .collect::<Vec<_>>()
-            .join(", ")
+        let versions = fetch::pinned().iter().map(|pinned| pinned.version);
+        versions.collect::<Vec<_>>().join(", ")
     };
     args.versions
         .iter()

@@ -1,12 +1,17 @@
 //! Puts one pinned version into the cache. Works in a folder of its own beside the final place and
 //! renames it there, so two installations at once end with one complete package, whoever is first.
+//!
+//! An executable has no type declarations beside it: those of its tools come from the package that only starts it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use super::{FetchError, Installed, Pinned, installed, npm};
+use super::{FetchError, Installed, Pinned, Runtime, installed, npm};
+
+/// Type declarations of the tools, in every package of the CLI that is JavaScript.
+const DECLARATIONS: &str = "package/sdk-tools.d.ts";
 
 /// How far an installation is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +37,7 @@ pub fn install(
     // First, so that nothing is downloaded that could not be run.
     pinned.interpreter()?;
     if let Some(present) = installed(cache, pinned) {
+        add_declarations(cache, pinned)?;
         progress(Progress::Done);
         return Ok(present);
     }
@@ -49,6 +55,7 @@ pub fn install(
     progress(Progress::Unpacking);
     let unpacked = unpack(workshop.folder(), &packed.file, pinned)?;
     move_into_place(&unpacked, &pinned.dir(cache))?;
+    add_declarations(cache, pinned)?;
     progress(Progress::Done);
     installed(cache, pinned).ok_or_else(|| FetchError::NoProgram {
         spec: pinned.spec(),
@@ -56,7 +63,89 @@ pub fn install(
     })
 }
 
+/// Fetches a version that is not pinned yet, with the integrities that the registry gives now, and leaves it in the cache.
+///
+/// Nothing vouches for it but the registry: whoever adds it to the table reviews that.
+///
+/// # Errors
+/// When the registry does not have it, or it cannot be unpacked or run here.
+pub fn pin(
+    cache: &Path,
+    version: &str,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Installed, FetchError> {
+    let workshop = Workshop::open(&cache.join("claude"), version)?;
+    let mut tick = |elapsed| progress(Progress::Downloading { elapsed });
+    let script = npm::pack(
+        &format!("{}@{version}", Runtime::Node.package()),
+        workshop.folder(),
+        &mut tick,
+    )?;
+    let native = format!("{}@{version}", Runtime::NativeLinuxX64.package());
+    let native = match npm::pack(&native, workshop.folder(), &mut tick) {
+        // Versions before that package are JavaScript.
+        Err(FetchError::NotAvailable { .. }) => None,
+        packed => Some(packed?),
+    };
+    let (packed, runtime, declarations) = match native {
+        Some(native) => (native, Runtime::NativeLinuxX64, Some(script.integrity)),
+        None => (script, Runtime::Node, None),
+    };
+    let size = packed.file.metadata().map_err(io("read", &packed.file))?;
+    // Lives as long as the program, like the rows of the table.
+    let pinned: &'static Pinned = Box::leak(Box::new(Pinned {
+        version: version.to_owned().leak(),
+        integrity: packed.integrity.leak(),
+        declarations: declarations.map(|integrity| &*integrity.leak()),
+        runtime,
+        download_bytes: size.len(),
+        is_tested: false,
+    }));
+    progress(Progress::Unpacking);
+    let unpacked = unpack(workshop.folder(), &packed.file, pinned)?;
+    move_into_place(&unpacked, &pinned.dir(cache))?;
+    add_declarations(cache, pinned)?;
+    progress(Progress::Done);
+    installed(cache, pinned).ok_or_else(|| FetchError::NoProgram {
+        spec: pinned.spec(),
+        program: pinned.program(),
+    })
+}
+
+/// Puts the type declarations of the tools beside an executable that comes without them.
+fn add_declarations(cache: &Path, pinned: &Pinned) -> Result<(), FetchError> {
+    let place = pinned.dir(cache).join(DECLARATIONS);
+    let Some(integrity) = pinned.declarations.filter(|_| !place.exists()) else {
+        return Ok(());
+    };
+    let what = format!("{}-declarations", pinned.version);
+    let workshop = Workshop::open(&cache.join("claude"), &what)?;
+    let spec = format!("{}@{}", Runtime::Node.package(), pinned.version);
+    let packed = npm::pack(&spec, workshop.folder(), &mut |_| ())?;
+    if packed.integrity != integrity {
+        return Err(FetchError::Integrity {
+            spec,
+            pinned: integrity,
+            found: packed.integrity,
+        });
+    }
+    let target = untar(workshop.folder(), &packed.file)?;
+    let file = target.join(DECLARATIONS);
+    std::fs::rename(&file, &place).map_err(io("move the declarations to", &place))
+}
+
 fn unpack(workshop: &Path, tarball: &Path, pinned: &Pinned) -> Result<PathBuf, FetchError> {
+    let target = untar(workshop, tarball)?;
+    if !target.join(pinned.program()).is_file() {
+        return Err(FetchError::NoProgram {
+            spec: pinned.spec(),
+            program: pinned.program(),
+        });
+    }
+    Ok(target)
+}
+
+fn untar(workshop: &Path, tarball: &Path) -> Result<PathBuf, FetchError> {
     let target = workshop.join("unpacked");
     std::fs::create_dir(&target).map_err(io("create", &target))?;
     let failed = |said: String| FetchError::Unpack {
@@ -74,12 +163,6 @@ fn unpack(workshop: &Path, tarball: &Path, pinned: &Pinned) -> Result<PathBuf, F
         .map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
         return Err(failed(npm::tail(&String::from_utf8_lossy(&output.stderr))));
-    }
-    if !target.join(pinned.program()).is_file() {
-        return Err(FetchError::NoProgram {
-            spec: pinned.spec(),
-            program: pinned.program(),
-        });
     }
     Ok(target)
 }
@@ -153,7 +236,7 @@ mod tests {
     #[test]
     fn a_workshop_is_gone_when_dropped() {
         let cache = std::env::temp_dir().join(format!("countersign-shop-{}", std::process::id()));
-        let workshop = Workshop::open(&cache, "2.1.325").unwrap();
+        let workshop = Workshop::open(&cache, "2.1.62").unwrap();
         let dir = workshop.folder().to_owned();
         assert!(dir.is_dir());
         drop(workshop);

@@ -1,9 +1,10 @@
 //! Gets the pinned versions of the `claude` CLI, and the SDKs that drive it, from their registries into a cache folder.
 //!
-//! Owns the list of versions, the cache's layout and the installation. Does not run the CLI.
+//! Owns the list of versions (`clis`), the cache's layout and the installation. Does not run the CLI.
 //! Invariant: what stands at its final place in the cache is complete (it was renamed there), and it
 //! is the package whose integrity is pinned here.
 
+mod clis;
 mod error;
 mod install;
 mod npm;
@@ -12,23 +13,26 @@ mod sdk;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+pub use clis::{NEWEST, NEWEST_VARIABLE, TABLE, newest, numbers, pinned, tested};
 pub use error::FetchError;
-pub use install::{Progress, install};
+pub use install::{Progress, install, pin};
 pub use sdk::{InstalledSdk, PYTHON_SDK, SCHEMATHESIS, SDKS, Sdk, TYPESCRIPT_SDK};
 
-/// One version of the CLI that the tests run against.
+/// One version of the CLI, held to the package that was pinned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pinned {
-    /// The version as the CLI reports it, for example `2.1.325`.
+    /// The version as the CLI reports it, for example `2.1.62`.
     pub version: &'static str,
-    /// The npm package that holds it.
-    pub package: &'static str,
     /// npm's integrity of that package's tarball.
     pub integrity: &'static str,
+    /// The same of the package with the type declarations, where the program's own has none.
+    pub declarations: Option<&'static str>,
     /// How the program in the package is started.
     pub runtime: Runtime,
     /// Size of the download, for a progress display.
     pub download_bytes: u64,
+    /// Whether the suites run on it; the others are there to be recorded and compared.
+    pub is_tested: bool,
 }
 
 /// How the program in a package is started.
@@ -40,40 +44,31 @@ pub enum Runtime {
     Node,
 }
 
-/// Newest first.
-pub const PINNED: &[Pinned] = &[
-    Pinned {
-        version: "2.1.325",
-        package: "@anthropic-ai/claude-code-linux-x64",
-        integrity: "sha512-BqZzMvP/zgLLL34S+7OzbG+cyoFp7gwWHU5koVwsyMlTAz+0zZAmbY+UkzvtN2RXxp6AcMenbYIjQJxoXfUY3w==",
-        runtime: Runtime::NativeLinuxX64,
-        download_bytes: 169_350_881,
-    },
-    Pinned {
-        version: "2.1.62",
-        package: "@anthropic-ai/claude-code",
-        integrity: "sha512-IzslR/dbIlQj0W1bqd9opLaSsSknhwLZVZ3i03LlanWbe1MczBskQn6Veg5CgzmZeWEwKJR1kR3+5t4bCUmLmg==",
-        runtime: Runtime::Node,
-        download_bytes: 30_035_799,
-    },
-    Pinned {
-        version: "2.0.75",
-        package: "@anthropic-ai/claude-code",
-        integrity: "sha512-+v4ItlItCFUPklpOU5m/wqJOSqOBhCHrh7n2K0hyVI0vPI2CJLPTJJFbIoJ536lK+2NWiASVxRGxE/BBrBd4lg==",
-        runtime: Runtime::Node,
-        download_bytes: 26_367_378,
-    },
-];
+impl Runtime {
+    /// Every way.
+    pub const ALL: [Runtime; 2] = [Runtime::NativeLinuxX64, Runtime::Node];
 
-impl Pinned {
-    /// The pinned version of that name.
-    pub fn find(version: &str) -> Option<&'static Pinned> {
-        PINNED.iter().find(|pinned| pinned.version == version)
+    /// Name in the table of versions.
+    pub fn name(self) -> &'static str {
+        match self {
+            Runtime::NativeLinuxX64 => "native-linux-x64",
+            Runtime::Node => "node",
+        }
     }
 
+    /// The npm package whose program is started so.
+    pub fn package(self) -> &'static str {
+        match self {
+            Runtime::NativeLinuxX64 => "@anthropic-ai/claude-code-linux-x64",
+            Runtime::Node => "@anthropic-ai/claude-code",
+        }
+    }
+}
+
+impl Pinned {
     /// `package@version`, as npm takes it.
     pub fn spec(&self) -> String {
-        format!("{}@{}", self.package, self.version)
+        format!("{}@{}", self.runtime.package(), self.version)
     }
 
     fn dir(&self, cache: &Path) -> PathBuf {
@@ -223,24 +218,8 @@ mod tests {
 
     #[test]
     fn an_empty_cache_has_nothing_installed() {
-        for pinned in PINNED {
+        for pinned in pinned() {
             assert_eq!(installed(Path::new("/nonexistent"), pinned), None);
         }
-    }
-
-    #[test]
-    fn each_pinned_version_is_named_once_and_found_by_its_name() {
-        for pinned in PINNED {
-            assert_eq!(Pinned::find(pinned.version), Some(pinned));
-            assert_eq!(
-                PINNED
-                    .iter()
-                    .filter(|other| other.version == pinned.version)
-                    .count(),
-                1
-            );
-            assert!(pinned.integrity.starts_with("sha512-"));
-        }
-        assert_eq!(Pinned::find("0.0.0"), None);
     }
 }

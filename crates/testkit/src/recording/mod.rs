@@ -207,7 +207,7 @@ mod tests {
             bytes: line.as_bytes().to_vec(),
         };
         Recording {
-            cli: "2.1.325".into(),
+            cli: "2.1.62".into(),
             scenario: "large".into(),
             entries: vec![
                 entry(0, Dir::Run, "--flag x"),

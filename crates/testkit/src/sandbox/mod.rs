@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     fn installed() -> Installed {
-        let pinned = &crate::fetch::PINNED[1];
+        let pinned = crate::fetch::Pinned::find("2.1.62").unwrap();
         let command = vec!["/usr/bin/node".into(), "/cache/package/cli.js".into()];
         Installed {
             pinned,

@@ -231,7 +231,7 @@ mod tests {
         let sandbox = Sandbox::create(RunAs::Caller).unwrap();
         let command = ["/bin/sh", "-c", script].map(Into::into).to_vec();
         let installed = Installed {
-            pinned: &crate::fetch::PINNED[0],
+            pinned: crate::fetch::newest(),
             dir: sandbox.root().to_owned(),
             command,
         };

@@ -6,8 +6,8 @@ use super::{Numbered, ScenarioError, statements};
 /// How the CLI is started and what it finds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {
-    /// The versions it is for; empty = all.
-    pub versions: Vec<String>,
+    /// First version it is for; every version without one.
+    pub from: Option<String>,
     /// Flags beside the ones every run has.
     pub flags: Vec<String>,
     /// Environment variables beside the ones every run has.
@@ -33,7 +33,13 @@ fn entry(header: &mut Header, text: &str) -> Result<(), Wrong> {
     let mut line = Cursor::new(text);
     let start = line.clone();
     match line.word("a header entry")? {
-        "versions" => header.versions = line.words()?,
+        "from" => {
+            let version = line.word("a version")?;
+            if crate::fetch::numbers(version).is_none() {
+                return Err(start.wrong(format!("{version:?} is no version")));
+            }
+            header.from = Some(version.to_owned());
+        }
         "flags" => header.flags.extend(line.words()?),
         "env" => {
             let (key, value) = assignment(&mut line)?;
@@ -51,7 +57,7 @@ fn entry(header: &mut Header, text: &str) -> Result<(), Wrong> {
         "git" => header.git = true,
         "mcp" => header.mcp.push(line.word("a server name")?.to_owned()),
         other => {
-            let what = format!("expected versions, flags, env, file, git or mcp, not {other:?}");
+            let what = format!("expected from, flags, env, file, git or mcp, not {other:?}");
             return Err(start.wrong(what));
         }
     }
@@ -74,6 +80,7 @@ mod tests {
     fn each_entry_lands_where_it_belongs() {
         let header = parse(&[
             (1, "# about"),
+            (1, "from 2.1.62"),
             (2, "flags --a \"b c\""),
             (3, "env X=1=2"),
             (4, "file src/a.txt \"one\\ntwo\""),
@@ -82,7 +89,7 @@ mod tests {
             (7, "flags --d"),
         ]);
         let expected = Header {
-            versions: vec![],
+            from: Some("2.1.62".into()),
             flags: vec!["--a".into(), "b c".into(), "--d".into()],
             env: vec![("X".into(), "1=2".into())],
             files: vec![("src/a.txt".into(), "one\ntwo".into())],

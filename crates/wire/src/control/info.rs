@@ -210,6 +210,9 @@ pub struct GetBinaryVersionReply {
     /// When it was built.
     #[wire(rename = "buildTime")]
     pub build_time: Option<String>,
+    /// Oldest version of the desktop app's SDK that it works with (2.1.327).
+    #[wire(rename = "oldestDesktopSdk")]
+    pub oldest_desktop_sdk: Option<String>,
     /// Fields this build does not know.
     pub extra: Extra,
 }

@@ -83,14 +83,14 @@ async fn greets(
 
 #[tokio::test]
 async fn every_measured_cli_takes_the_arguments_of_its_version() {
-    for version in ["2.0.75", "2.1.62", "2.1.325"] {
+    for version in ["2.0.75", "2.1.62", "newest"] {
         let sandbox = Sandbox::create(RunAs::Caller).unwrap();
         let mut options = for_all(sandbox.root());
         if version != "2.0.75" {
             options = options.effort(Effort::Low).thinking(Thinking::Adaptive);
             options = options.debug_file(sandbox.tmp().join("debug"));
         }
-        if version == "2.1.325" {
+        if version == "newest" {
             options = options
                 .name("n")
                 .include_hook_events(true)

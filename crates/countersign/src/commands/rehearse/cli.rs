@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     /// A value for `${NAME}` in the model script; may be repeated
     #[arg(long = "var", value_name = "NAME=VALUE", value_parser = parse_var, requires = "model_script")]
     vars: Vec<(String, String)>,
-    /// The version of the CLI that is played [default: the scenario's, or 2.1.325]
+    /// The version of the CLI that is played [default: the scenario's, or 2.1.327]
     #[arg(long, value_name = "VERSION")]
     cli_version: Option<Version>,
     /// What is played if neither an option nor the environment says so

@@ -26,9 +26,9 @@ fn report(name: &str) -> Report {
 
 #[test]
 fn an_approved_command_is_one_call_and_one_approval() {
-    let report = report("2.1.325/bash-approved.ndjson");
+    let report = report("newest/bash-approved.ndjson");
     assert_eq!(report.form, Form::Recording);
-    assert_eq!(report.cli.as_deref(), Some("2.1.325"));
+    assert_eq!(report.cli.as_deref(), Some("2.1.327"));
     assert_eq!((report.turns.prompts, report.turns.results), (1, 1));
     let [bash] = &report.tools[..] else {
         panic!("{:?}", report.tools);
@@ -47,7 +47,7 @@ fn an_approved_command_is_one_call_and_one_approval() {
 
 #[test]
 fn a_denied_command_is_no_failure() {
-    let report = report("2.1.325/bash-denied.ndjson");
+    let report = report("newest/bash-denied.ndjson");
     let denied: u64 = report.tools.iter().map(|tool| tool.denied).sum();
     let failed: u64 = report.tools.iter().map(|tool| tool.failed).sum();
     assert_eq!((denied, failed), (2, 0));
@@ -57,7 +57,7 @@ fn a_denied_command_is_no_failure() {
 #[test]
 fn a_resumed_conversation_costs_what_both_runs_cost() {
     for (name, cost) in [
-        ("2.1.325/resume.ndjson", 0.00106),
+        ("newest/resume.ndjson", 0.00106),
         ("2.1.62/resume.ndjson", 0.0007 + 0.000_625),
     ] {
         let report = report(name);
@@ -72,7 +72,7 @@ fn a_resumed_conversation_costs_what_both_runs_cost() {
 
 #[test]
 fn every_recording_is_counted_to_its_last_line() {
-    for version in ["2.1.325", "2.1.62", "2.0.75"] {
+    for version in ["newest", "2.1.62", "2.0.75"] {
         for entry in std::fs::read_dir(recording(version)).unwrap() {
             let path = entry.unwrap().path();
             let lines = std::fs::read_to_string(&path).unwrap().lines().count() as u64;

@@ -72,13 +72,13 @@ fn all(version: &str, width: usize) -> String {
 }
 
 #[test]
-fn sessions_of_2_1_325_in_80_columns() {
-    insta::assert_snapshot!(all("2.1.325", 80));
+fn sessions_of_the_newest_in_80_columns() {
+    insta::assert_snapshot!(all("newest", 80));
 }
 
 #[test]
-fn sessions_of_2_1_325_in_40_columns() {
-    insta::assert_snapshot!(all("2.1.325", 40));
+fn sessions_of_the_newest_in_40_columns() {
+    insta::assert_snapshot!(all("newest", 40));
 }
 
 #[test]
@@ -104,11 +104,11 @@ fn sessions_of_2_0_75_in_40_columns() {
 #[test]
 fn tones_of_an_edit_and_of_a_denial() {
     let edit = toned(
-        &played(&folder("2.1.325").join("write-edit.ndjson"), 80, false),
+        &played(&folder("newest").join("write-edit.ndjson"), 80, false),
         80,
     );
     let denied = toned(
-        &played(&folder("2.1.325").join("bash-denied.ndjson"), 80, false),
+        &played(&folder("newest").join("bash-denied.ndjson"), 80, false),
         80,
     );
     insta::assert_snapshot!(format!("{edit}\n{denied}"));
@@ -117,11 +117,11 @@ fn tones_of_an_edit_and_of_a_denial() {
 #[test]
 fn everything_of_a_sub_agent_and_of_thinking_when_verbose() {
     let agent = text(
-        &played(&folder("2.1.325").join("sub-agent.ndjson"), 80, true),
+        &played(&folder("newest").join("sub-agent.ndjson"), 80, true),
         80,
     );
     let thinking = text(
-        &played(&folder("2.1.325").join("thinking.ndjson"), 80, true),
+        &played(&folder("newest").join("thinking.ndjson"), 80, true),
         80,
     );
     insta::assert_snapshot!(format!("{agent}\n{thinking}"));
@@ -129,7 +129,7 @@ fn everything_of_a_sub_agent_and_of_thinking_when_verbose() {
 
 #[test]
 fn no_recording_shows_a_control_character_or_a_row_too_wide() {
-    for version in ["2.0.75", "2.1.62", "2.1.325"] {
+    for version in ["2.0.75", "2.1.62", "newest"] {
         for file in recordings(version) {
             // Megabytes are decoded once.
             let is_large = file.ends_with("large-line.ndjson");

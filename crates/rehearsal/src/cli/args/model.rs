@@ -7,7 +7,7 @@ use crate::cli::version::Version;
 /// The full name of a model; None for the usual one.
 pub(in crate::cli) fn resolve(name: &str, version: Version) -> Option<String> {
     let name = name.trim();
-    if version < Version::NEWEST {
+    if !version.has_model_aliases() {
         return Some(name.to_owned()).filter(|name| !name.is_empty());
     }
     let short = name.to_lowercase();

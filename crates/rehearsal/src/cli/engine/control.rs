@@ -114,8 +114,13 @@ impl Engine {
             "set_permission_mode" => self.set_mode(request),
             "set_model" => self.set_model(request),
             "cancel_async_message" if self.cast.reply(subtype).is_some() => {
-                let cancelled = self.unqueue(request["message_uuid"].as_str().unwrap_or_default());
-                success(json!({"cancelled": cancelled}))
+                let uuid = request["message_uuid"].as_str().unwrap_or_default();
+                match self.unqueue(uuid) {
+                    true if self.version.names_dropped_messages() => {
+                        success(json!({"cancelled": true, "message_uuid": uuid}))
+                    }
+                    cancelled => success(json!({"cancelled": cancelled})),
+                }
             }
             "mcp_toggle" | "mcp_reconnect" if self.version.answers_unknown_requests() => {
                 let server = request["serverName"].as_str().unwrap_or_default();

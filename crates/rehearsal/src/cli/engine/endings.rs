@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Engine;
 use super::fiber::{Role, Wait};
 use super::talk::{MAIN, Message};
-use crate::cli::scenario::{Amend, Habit};
+use crate::cli::scenario::{Amend, Counts, Habit};
 
 impl Engine {
     /// The turn ends here, with a result that says more.
@@ -113,11 +113,29 @@ impl Engine {
         self.talk(MAIN).message = Some(kept);
     }
 
+    /// What was said of it counts for the session, a token for three characters, and not for the turn.
+    fn charge_broken_message(&mut self, message: &Message) {
+        let model = self.model.clone();
+        let counts = Counts {
+            output: Some((message.bytes as u64 * 2 + 3) / 6),
+            ..message.counts
+        };
+        let mut spent = super::ledger::Spent::of(&counts, 0, &model);
+        if !self.does(Habit::Cost) {
+            spent.cost = 0.0;
+        }
+        self.total.add(&model, &spent);
+        self.since_result.add(&model, &spent);
+    }
+
     /// The stream of a message that was broken off is closed in form.
     fn close_broken_stream(&mut self) {
         let Some(message) = self.talk(MAIN).message.take() else {
             return;
         };
+        if message.bytes > 0 && self.version.charges_broken_messages() {
+            self.charge_broken_message(&message);
+        }
         if !self.streams(MAIN) {
             return;
         }

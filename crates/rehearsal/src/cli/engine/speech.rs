@@ -174,6 +174,9 @@ impl Engine {
         if said.is_empty() || !self.version.keeps_partial_text() {
             return;
         }
+        if let Some(message) = &mut self.talk(speech.talk).message {
+            message.bytes += said.len();
+        }
         speech.block[key] = said.into();
         let with = json!({"aborted": true});
         let amend = Amend {
