@@ -6,7 +6,6 @@
 
 mod commands;
 mod drift;
-mod experiments;
 mod journal;
 #[cfg(unix)]
 mod remote;
@@ -133,16 +132,6 @@ enum Command {
     /// Run agents with no model account
     #[command(subcommand)]
     Rehearse(commands::rehearse::Command),
-    /// Run the experiments of seed 001 again, and compare
-    ///
-    /// Seed 001 is a written analysis of plan mode and permission prompts: eight experiments with their figures. Each is run
-    /// again on a `claude` CLI with a scripted model, with no account and with nothing of your environment in sight, and
-    /// each figure and claim of the seed is printed beside what is seen now: `agrees`, or `differs` with the section of the
-    /// ground truth that says why. Costs and style are those of a thinking model and cannot be measured so. The tables are
-    /// Markdown; docs/experiments.md has them for three versions.
-    ///
-    /// Exits 0 when everything ran, whatever was found; 1 when an experiment could not be run.
-    Experiments(commands::experiments::Arguments),
     /// Compare what an installed CLI can say with what this build knows
     ///
     /// Reads the CLI's program (an executable or a cli.js) and the type declarations beside it, and lists the message types,
@@ -252,7 +241,6 @@ fn main() -> ExitCode {
         Some(Command::Wire(command)) => commands::wire::run(command),
         Some(Command::Rehearse(command)) => commands::rehearse::run(command),
         Some(Command::Drift(arguments)) => commands::drift::run(arguments),
-        Some(Command::Experiments(arguments)) => commands::experiments::run(arguments),
         Some(Command::Policy(command)) => commands::policy::run(command),
         Some(Command::Journal(command)) => commands::journal::run(command),
         #[cfg(unix)]

@@ -9,7 +9,6 @@ pub(crate) mod deny;
 #[cfg(unix)]
 pub(crate) mod disk;
 pub(crate) mod drift;
-pub(crate) mod experiments;
 #[cfg(unix)]
 pub(crate) mod fork;
 #[cfg(unix)]

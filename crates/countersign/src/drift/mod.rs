@@ -12,6 +12,7 @@ mod members;
 mod probe;
 mod report;
 mod scan;
+mod stage;
 
 use std::collections::BTreeMap;
 
@@ -23,6 +24,7 @@ pub(crate) use inventory::{Inventory, inventory};
 pub(crate) use probe::probe;
 pub(crate) use report::{DriftReport, Finding, markdown, text};
 pub(crate) use scan::{Program, add_contained, find_text, scan};
+pub(crate) use stage::Agent;
 
 /// What stands between the older and the newer name of a tool.
 const ARROW: &str = " → ";

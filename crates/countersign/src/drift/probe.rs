@@ -13,7 +13,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 
 use super::inventory::Inventory;
 use super::report::Finding;
-use crate::experiments::{Agent, Stage, StageError};
+use super::stage::{Agent, Stage, StageError};
 use crate::wire_check;
 
 /// How long the whole probe may take.

@@ -1,4 +1,4 @@
-//! `countersign experiments` as people meet it: on the scripted CLI here, on the real ones in a module for each version.
+//! `cargo xtask experiments` as people meet it: on the scripted CLI here, on the real ones in a module for each version.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -9,7 +9,18 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-const COUNTERSIGN: &str = env!("CARGO_BIN_EXE_countersign");
+const EXPERIMENTS: &str = env!("CARGO_BIN_EXE_experiments");
+
+/// The program of the product, built beside: it plays the scripted CLI and checks recordings.
+fn countersign() -> PathBuf {
+    let program = Path::new(EXPERIMENTS).with_file_name("countersign");
+    assert!(
+        program.exists(),
+        "`cargo build -p countersign` builds {}",
+        program.display()
+    );
+    program
+}
 
 /// The page that `cargo xtask experiments` writes.
 fn page() -> String {
@@ -17,11 +28,10 @@ fn page() -> String {
     std::fs::read_to_string(root.join("../../docs/experiments.md")).unwrap()
 }
 
-/// `countersign experiments`, in a folder and with a home of its own.
+/// The program, in a folder and with a home of its own.
 fn experiments(stage: &TempDir, arguments: &[&str]) -> Command {
-    let mut command = Command::new(COUNTERSIGN);
+    let mut command = Command::new(EXPERIMENTS);
     command
-        .arg("experiments")
         .args(arguments)
         .current_dir(stage.path())
         .env_clear()
@@ -36,7 +46,7 @@ fn stage() -> TempDir {
 
 /// The command line of the scripted CLI.
 fn scripted() -> String {
-    format!("\"{COUNTERSIGN}\" rehearse cli")
+    format!("\"{}\" rehearse cli", countersign().display())
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -79,7 +89,7 @@ fn the_scripted_cli_comes_to_the_same_comparisons_as_the_real_one() {
         .output()
         .unwrap();
     let (ours, page) = (printed(&output), page());
-    let real = section(&page, "2.1.325");
+    let real = section(&page, countersign_testkit::fetch::newest().version);
     // The scripted CLI says why a command is denied in words of its own.
     let is_prose = |line: &&str| line.contains("| what the model reads of");
     // It does not look into a command for the folders that the real one would offer to add.
@@ -118,7 +128,7 @@ fn json_holds_every_observation_and_comparison() {
     let arguments = ["E", "--json", "--claude", &scripted()];
     let output = experiments(&stage, &arguments).output().unwrap();
     let report: Value = serde_json::from_str(&printed(&output)).unwrap();
-    assert_eq!(report["cli"], "2.1.325");
+    assert_eq!(report["cli"], countersign_testkit::fetch::newest().version);
     assert_eq!(report["experiments"], serde_json::json!(["E"]));
     let asked = report["observations"]["e"]["asked"].as_array().unwrap();
     let asked: Vec<_> = asked
@@ -174,7 +184,7 @@ fn the_wire_of_every_run_is_kept_and_can_be_checked() {
 
 /// The lines of a recording, once `wire check` has nothing against it.
 fn recorded(file: &Path) -> Vec<Value> {
-    let check = Command::new(COUNTERSIGN)
+    let check = Command::new(countersign())
         .args(["wire", "check", "--json"])
         .arg(file)
         .output()
@@ -272,7 +282,7 @@ fn the_page_is_what_is_printed(version: &str) {
         .output()
         .unwrap();
     let (printed, page) = (printed(&output), page());
-    let section = section(&page, version);
+    let section = section(&page, installed.pinned.version);
     assert_eq!(
         comparable(&printed),
         comparable(&section),
@@ -280,10 +290,10 @@ fn the_page_is_what_is_printed(version: &str) {
     );
 }
 
-mod v2_1_325 {
+mod newest {
     #[test]
     fn the_page_is_what_is_printed() {
-        super::the_page_is_what_is_printed("2.1.325");
+        super::the_page_is_what_is_printed("newest");
     }
 }
 

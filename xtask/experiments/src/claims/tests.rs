@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::experiments::Letter::{A, B, C, D, E, F, G, H};
-use crate::experiments::takes::TakeName::{Calls, Forms, Main, Person, Revised, Root, Unflagged};
-use crate::experiments::takes::{BROKEN, DENIAL, PLAN, SERVER_TOOL};
+use crate::letters::Letter::{A, B, C, D, E, F, G, H};
+use crate::takes::TakeName::{Calls, Forms, Main, Person, Revised, Root, Unflagged};
+use crate::takes::{BROKEN, DENIAL, PLAN, SERVER_TOOL};
 use countersign_wire::recording::Direction::{self, In, Out};
 
 /// The wire of one run, as it is written down.

@@ -1,30 +1,8 @@
-//! The experiments of seed 001, run again on a CLI of today.
-//!
-//! Seed 001 is a written analysis of plan mode and of `--permission-prompt-tool stdio`: eight experiments, A to H, with
-//! their figures. `takes` says what is run, `perform` runs it, `seen` reads off the wire what happened, `claims` holds
-//! what the seed says and where it is compared with what was seen, `report` writes it down. All but `perform` and
-//! `stage` are pure. Invariant: no verdict is written anywhere; each follows from the wire of this run.
-
-mod claims;
-mod figure;
-mod keep;
-mod perform;
-mod probe;
-mod report;
-mod seen;
-mod stage;
-mod takes;
+//! The experiments of the seed by their letters.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-
-pub(crate) use claims::compare;
-pub(crate) use keep::keep;
-pub(crate) use perform::{Performed, perform};
-pub(crate) use report::{Report, markdown};
-pub(crate) use stage::{Agent, Stage, StageError};
-pub(crate) use takes::{Take, takes};
 
 /// One experiment of the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]

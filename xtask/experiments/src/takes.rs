@@ -5,7 +5,7 @@
 
 use countersign_client::PermissionMode;
 
-use super::Letter;
+use super::letters::Letter;
 
 /// One run of the CLI.
 #[derive(Debug, Clone)]

@@ -1,11 +1,11 @@
 //! What the seed says of experiments D to H: who is asked, what a denial does, what plan and bypass mode change.
 
 use super::{Claim, Here, Measure, Table};
-use crate::experiments::Letter::{D, E, F, G, H};
-use crate::experiments::figure::Figure;
-use crate::experiments::seen::Seen;
-use crate::experiments::takes::TakeName::{self, Calls, Main, Person, Revised, Root, Unflagged};
-use crate::experiments::takes::{BROKEN, DENIAL, PLAN, SERVER_TOOL};
+use crate::figure::Figure;
+use crate::letters::Letter::{D, E, F, G, H};
+use crate::seen::Seen;
+use crate::takes::TakeName::{self, Calls, Main, Person, Revised, Root, Unflagged};
+use crate::takes::{BROKEN, DENIAL, PLAN, SERVER_TOOL};
 
 pub(super) fn claims() -> Vec<Claim> {
     [

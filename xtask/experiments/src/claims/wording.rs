@@ -1,11 +1,11 @@
 //! What the seed says of the fields of questions and answers.
 
 use super::{Claim, Here, Measure, Table};
-use crate::experiments::Letter::{D, E};
-use crate::experiments::figure::Figure;
-use crate::experiments::seen::{Presence, Seen};
-use crate::experiments::takes::DENIAL;
-use crate::experiments::takes::TakeName::{self, Forms, Main};
+use crate::figure::Figure;
+use crate::letters::Letter::{D, E};
+use crate::seen::{Presence, Seen};
+use crate::takes::DENIAL;
+use crate::takes::TakeName::{self, Forms, Main};
 
 const YES: Figure = Figure::Truth(true);
 

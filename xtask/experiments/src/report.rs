@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
+use super::claims::compare;
 use super::claims::{Comparison, Table, Verdict};
 use super::seen::Seen;
 use super::{Letter, Performed};
@@ -36,7 +37,7 @@ impl<'a> Report<'a> {
                 .unwrap_or("of an unknown version")
                 .to_owned(),
             experiments: letters.to_vec(),
-            comparisons: super::compare(letters, &seen),
+            comparisons: compare(letters, &seen),
             observations: performed
                 .iter()
                 .map(|run| (run.name.id(), &run.seen))
@@ -146,7 +147,7 @@ fn lines(rows: &[[String; 5]]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiments::figure::Figure;
+    use crate::figure::Figure;
 
     fn row(verdict: Verdict, here: Option<Figure>) -> Comparison {
         Comparison {

@@ -1,10 +1,10 @@
 //! What the seed says of experiments A to C: modes, and when control messages take effect.
 
 use super::{Claim, Here, Measure, Table};
-use crate::experiments::Letter::{self, A, B, C, D, E, F, G, H};
-use crate::experiments::figure::Figure;
-use crate::experiments::seen::Seen;
-use crate::experiments::takes::TakeName::Main;
+use crate::figure::Figure;
+use crate::letters::Letter::{self, A, B, C, D, E, F, G, H};
+use crate::seen::Seen;
+use crate::takes::TakeName::Main;
 
 const STREAMED: &str = "depends on what the model says and how it streams";
 const INTRODUCED: &str = "the client introduces itself, and the switch of mode counts here";

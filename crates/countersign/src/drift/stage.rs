@@ -1,4 +1,4 @@
-//! Where a take is run: folders of its own, the scripted model, and the CLI with an environment built from nothing.
+//! Where a CLI is asked: folders of its own, the scripted model, and the CLI with an environment built from nothing.
 //!
 //! Owns [`Agent`] (which CLI) and [`Stage`] (one run of it). Invariants: what the CLI sees is what
 //! `rehearsal::real` says, and nothing of the caller; when a stage is dropped its folders are gone.
@@ -6,11 +6,9 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use countersign_client::Claude;
-use countersign_client::options::{Cli, LocateError, Settings, Surroundings};
+use countersign_client::options::{Cli, LocateError, Surroundings};
 use countersign_rehearsal::model::{Options, ParseError, Script, Server, StartError, Vars};
 use countersign_rehearsal::real::{self, EnvironmentError, Places};
-use serde_json::json;
 use tempfile::TempDir;
 
 /// Why there is no CLI to run, or no place to run it in.
@@ -28,14 +26,12 @@ pub(crate) enum StageError {
     Environment(#[from] EnvironmentError),
 }
 
-/// The CLI that the experiments are run on.
+/// A CLI to ask.
 #[derive(Debug, Clone)]
 pub(crate) struct Agent {
-    command: Vec<OsString>,
+    pub(crate) command: Vec<OsString>,
     /// Where node is, for a CLI that wants one.
     node: Option<PathBuf>,
-    /// Whether it will run as root.
-    pub(crate) is_root: bool,
 }
 
 impl Agent {
@@ -61,7 +57,6 @@ impl Agent {
         Ok(Self {
             command,
             node: node.and_then(|node| node.program.parent().map(Path::to_owned)),
-            is_root: around.root,
         })
     }
 }
@@ -69,7 +64,7 @@ impl Agent {
 /// The place of one run.
 #[derive(Debug)]
 pub(crate) struct Stage {
-    places: Places,
+    pub(crate) places: Places,
     model: Server,
     /// Gone with everything in it when dropped.
     _root: TempDir,
@@ -100,7 +95,7 @@ impl Stage {
     }
 
     /// The whole environment of a CLI that runs in here, with `more` added.
-    fn environment(
+    pub(crate) fn environment(
         &self,
         agent: &Agent,
         more: &[(&str, &str)],
@@ -135,53 +130,6 @@ impl Stage {
             .current_dir(self.places.project())
             .kill_on_drop(true);
         Ok(command)
-    }
-
-    /// A client whose CLI runs in here. `more` is added to the environment.
-    pub(crate) fn claude(
-        &self,
-        agent: &Agent,
-        more: &[(&str, &str)],
-    ) -> Result<Claude, StageError> {
-        let env = self.environment(agent, more)?;
-        let claude = Claude::new()
-            .cli(agent.command.clone())
-            .cwd(self.places.project())
-            .max_retries(1)
-            .session_state_events(false)
-            // What a CLI does by itself, which the client would change.
-            .settings(Settings::Json(
-                json!({"useAutoModeDuringPlan": true}).into(),
-            ))
-            .env_clear();
-        let set = |claude: Claude, (name, value)| claude.env(name, value);
-        Ok(env.into_iter().fold(claude, set))
-    }
-
-    /// A line of the wire with the names of the folders replaced, so that it is the same in every run.
-    pub(crate) fn without_paths(&self, line: &[u8]) -> Vec<u8> {
-        let [home, project, tmp] = self
-            .places
-            .all()
-            .map(|path| path.to_string_lossy().into_owned());
-        String::from_utf8_lossy(line)
-            .replace(&home, "/home/user")
-            .replace(&project, "/project")
-            .replace(&tmp, "/tmp")
-            .into_bytes()
-    }
-
-    /// The files of the project as they are now, by name.
-    pub(crate) fn files(&self) -> std::io::Result<std::collections::BTreeMap<String, String>> {
-        let mut files = std::collections::BTreeMap::new();
-        for entry in std::fs::read_dir(self.places.project())? {
-            let path = entry?.path();
-            if path.is_file() {
-                let name = path.file_name().unwrap_or_default().to_string_lossy();
-                files.insert(name.into_owned(), std::fs::read_to_string(&path)?);
-            }
-        }
-        Ok(files)
     }
 }
 
