@@ -2,9 +2,11 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use countersign_testkit::demand;
+use countersign_testkit::fetch::{self, Installed};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -76,12 +78,53 @@ fn a_program_that_is_not_there_or_says_nothing_is_told_with_what_to_do() {
 
 /// The words that start that version of the real CLI, as one line; `None` where it is not there.
 fn real(version: &str) -> Option<String> {
-    let installed = countersign_testkit::demand::cli(version)?;
+    Some(line_of(&demand::cli(version)?))
+}
+
+fn line_of(installed: &Installed) -> String {
     let words = installed.command.iter().map(PathBuf::from);
     let words: Vec<_> = words
         .map(|word| format!("\"{}\"", word.display()))
         .collect();
-    Some(words.join(" "))
+    words.join(" ")
+}
+
+/// Compares the version with the one before it, if that is here too, and holds its page of docs/drift against the result. What
+/// the running CLI answers depends on the machine's load, so it is left to whoever writes the page.
+fn the_page_is_what_is_printed(version: &str) {
+    let Some(now) = demand::cli(version) else {
+        return;
+    };
+    let version = now.pinned.version;
+    let mut older = fetch::pinned().iter();
+    let before = older.find(|older| older.numbers() < now.pinned.numbers());
+    let cache = fetch::cache_dir().unwrap();
+    let Some(before) = before.and_then(|before| fetch::installed(&cache, before)) else {
+        eprintln!("skipped: the version before {version} is not in the cache");
+        return;
+    };
+    let (now, before) = (line_of(&now), line_of(&before));
+    let arguments = [
+        "--no-probe",
+        "--markdown",
+        "--claude",
+        &now,
+        "--against",
+        &before,
+    ];
+    let printed = text(&drift(&stage(), &arguments).stdout);
+    assert!(printed.starts_with("## "), "{printed}");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = root.join(format!("../../docs/drift/{version}.md"));
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, page) = page.split_once("\n## ").unwrap();
+    let declared = page.split("\n### Seen in the running CLI").next().unwrap();
+    assert!(
+        printed
+            .trim_start_matches("## ")
+            .starts_with(declared.trim_end()),
+        "run `cargo xtask cli drift {version}` and read the difference:\n{printed}"
+    );
 }
 
 /// Reads and asks that version: what holds for all of them.
@@ -90,6 +133,7 @@ fn the_program_is_read_and_the_cli_answers(version: &str) {
         return;
     };
     let report = json(&drift(&stage(), &["--json", "--claude", &line]));
+    let version = fetch::Pinned::find(version).unwrap().version;
     assert_eq!(report["to"], version);
     let findings = report["findings"].as_array().unwrap();
     let of = |what: &str| -> Vec<&str> {
@@ -118,6 +162,30 @@ fn the_program_is_read_and_the_cli_answers(version: &str) {
     );
 }
 
+mod newest {
+    #[test]
+    fn the_program_is_read_and_the_cli_answers() {
+        super::the_program_is_read_and_the_cli_answers("newest");
+    }
+
+    #[test]
+    fn the_page_is_what_is_printed() {
+        super::the_page_is_what_is_printed("newest");
+    }
+}
+
+mod v2_1_200 {
+    #[test]
+    fn the_program_is_read_and_the_cli_answers() {
+        super::the_program_is_read_and_the_cli_answers("2.1.200");
+    }
+
+    #[test]
+    fn the_page_is_what_is_printed() {
+        super::the_page_is_what_is_printed("2.1.200");
+    }
+}
+
 mod v2_1_62 {
     use super::*;
 
@@ -126,8 +194,13 @@ mod v2_1_62 {
         super::the_program_is_read_and_the_cli_answers("2.1.62");
     }
 
-    /// The search terms of seed 000, section 1. `$rH` and `ArH` are names that the minifier gave in another build of that
-    /// version.
+    #[test]
+    fn the_page_is_what_is_printed() {
+        super::the_page_is_what_is_printed("2.1.62");
+    }
+
+    /// The search terms of seed 000, section 1. `$rH` is the name that the minifier gave, in the seed's build of that version,
+    /// to the schema of an answer; in the package that npm has it is found by what it declares.
     #[test]
     fn every_search_term_of_the_seed_is_found() {
         let Some(line) = real("2.1.62") else {
@@ -145,6 +218,7 @@ mod v2_1_62 {
             "EnterPlanMode",
             "clearContext",
             "th$",
+            r#"B.object({behavior:B.literal("deny"),message:B.string(),interrupt:"#,
             "tengu_plan_exit",
         ];
         let mut arguments = vec!["--json", "--claude", &line];

@@ -10,8 +10,7 @@ use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::Outcome;
-use crate::drift::{self, DriftReport, Inventory, Kind, Program, Surface};
-use crate::experiments::Agent;
+use crate::drift::{self, Agent, DriftReport, Inventory, Kind, Program, Surface};
 
 /// Hits that `--show` prints.
 const SHOWN: usize = 5;
@@ -67,20 +66,15 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 fn compare(agent: &Agent, program: &Path, arguments: &Arguments) -> anyhow::Result<DriftReport> {
     let inventory = drift::inventory();
     let mut now = read_program(program, &arguments.types)?;
-    let (from, mut before, ignored) = match &arguments.against {
+    let (from, mut before) = match &arguments.against {
         None => (
             format!("inventory of {}", inventory.version),
             inventory.surface.clone(),
-            inventory.elsewhere.clone(),
         ),
         Some(other) => {
             let other = Agent::find(Some(other))?;
             let read = read_program(other.program(), &[])?;
-            (
-                read.label(other.program()),
-                read.surface,
-                Surface::default(),
-            )
+            (read.label(other.program()), read.surface)
         }
     };
     let mut skipped = Vec::new();
@@ -94,7 +88,7 @@ fn compare(agent: &Agent, program: &Path, arguments: &Arguments) -> anyhow::Resu
     Ok(DriftReport {
         from,
         to: now.label(program),
-        changes: drift::compare(&before, &now.surface, &ignored),
+        changes: drift::compare(&before, &now.surface, &inventory.elsewhere),
         findings,
         skipped,
     })

@@ -1,7 +1,7 @@
 //! Finds what differs between two surfaces.
 //!
-//! Pure. Invariant: a field is called gone or new only where both sources list the fields of that name, and the one that
-//! lacks it lists all of them.
+//! Pure. Invariant: a field is called gone or new only where both sources list the fields of that name. Gone are only
+//! fields that a complete list lacks; new are also those that stand in one of two incomplete lists.
 
 use serde::Serialize;
 
@@ -68,7 +68,7 @@ pub(crate) struct FieldChanges {
 }
 
 /// Lists what `new` has and `old` has not, the reverse, and what both have in different forms. Names of `ignored` are no
-/// news.
+/// news, neither where they come nor where they go.
 pub(crate) fn compare(old: &Surface, new: &Surface, ignored: &Surface) -> Vec<Change> {
     let mut changes = Vec::new();
     for kind in Kind::ALL {
@@ -94,7 +94,7 @@ pub(crate) fn compare(old: &Surface, new: &Surface, ignored: &Surface) -> Vec<Ch
         }
         let gone = old
             .of(kind)
-            .filter(|(name, _)| new.get(kind, name).is_none());
+            .filter(|(name, _)| new.get(kind, name).is_none() && ignored.get(kind, name).is_none());
         changes.extend(gone.map(|(name, _)| Change {
             kind,
             name: name.to_owned(),
@@ -108,9 +108,11 @@ pub(crate) fn compare(old: &Surface, new: &Surface, ignored: &Surface) -> Vec<Ch
 fn changed_fields(old: &Entry, new: &Entry, ignored: Option<&Fields>) -> Option<FieldChanges> {
     let (before, after) = (old.fields.as_ref()?, new.fields.as_ref()?);
     let is_ignored = |name: &str| ignored.is_some_and(|fields| fields.contains_key(name));
+    // Two open lists are read in the same way, so what only the newer one has is new.
+    let hides_fields = old.is_open && !new.is_open;
     let added = after
         .iter()
-        .filter(|(name, _)| !old.is_open && !before.contains_key(*name) && !is_ignored(name));
+        .filter(|(name, _)| !hides_fields && !before.contains_key(*name) && !is_ignored(name));
     let removed = before
         .iter()
         .filter(|(name, field)| !new.is_open && !field.is_undeclared && !after.contains_key(*name))
@@ -209,6 +211,28 @@ mod tests {
             })
         );
         assert_eq!(changes[1].difference, Difference::Gone);
+        let back = compare(&new, &old, &ignored);
+        assert!(
+            back.iter().all(|change| change.name != "--known"),
+            "{back:?}"
+        );
+    }
+
+    #[test]
+    fn of_two_open_lists_what_only_the_newer_one_has_is_new() {
+        let old = surface(&[(
+            Kind::Message,
+            "m",
+            Some(&[("a", false), ("b", false)]),
+            true,
+        )]);
+        let new = surface(&[(Kind::Message, "m", Some(&[("a", false), ("c", true)]), true)]);
+        let expected = FieldChanges {
+            new_fields: vec![new_field("c", true)],
+            ..FieldChanges::default()
+        };
+        let changes = compare(&old, &new, &Surface::default());
+        assert_eq!(changes[0].difference, Difference::Changed(expected));
     }
 
     #[test]

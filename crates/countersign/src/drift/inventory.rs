@@ -41,10 +41,12 @@ pub(crate) fn inventory() -> Inventory {
         }
     }
     for hook in entries(&value["hooks"]) {
+        let event = text(&hook["event"]);
+        surface.add(Kind::HookEvent, event, entry(&hook["input"], true));
         surface.add(
             Kind::HookEvent,
-            text(&hook["event"]),
-            entry(&hook["input"], true),
+            event,
+            every_hook(&value["hook_base_input"]),
         );
     }
     for tool in entries(&value["tools"]) {
@@ -104,6 +106,17 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
+/// What every hook is told: programs declare it once, and some of it again with an event.
+fn every_hook(fields: &Value) -> Entry {
+    let mut entry = entry(fields, true);
+    for field in entry.fields.iter_mut().flat_map(Fields::values_mut) {
+        field.is_undeclared = true;
+        // Each event may say otherwise.
+        field.is_optional = None;
+    }
+    entry
+}
+
 fn entry(fields: &Value, is_open: bool) -> Entry {
     let fields: Option<Fields> = fields.as_object().map(|fields| {
         let field = |field: &Value| Field {
@@ -144,5 +157,8 @@ mod tests {
         }
         let init = inventory.surface.get(Kind::Message, "system/init").unwrap();
         assert!(init.fields.as_ref().unwrap().contains_key("permissionMode"));
+        let start = inventory.surface.get(Kind::HookEvent, "SessionStart");
+        let fields = start.unwrap().fields.as_ref().unwrap();
+        assert!(fields["cwd"].is_undeclared && !fields["source"].is_undeclared);
     }
 }

@@ -379,7 +379,8 @@ fn add_all(
     for name in &names.names {
         let entry = Entry {
             fields: fields.clone(),
-            is_open: is_open || read.has_spread,
+            // What one place sends says nothing of how much the schema lists.
+            is_open: names.is_schema && (is_open || read.has_spread),
             offset: Some(offset),
         };
         surface.add(kind, name, entry);
@@ -455,6 +456,19 @@ mod tests {
                 == Some(true)
         );
         assert_eq!(names(&surface, Kind::HookEvent), ["Stop"]);
+    }
+
+    #[test]
+    fn what_is_sent_leaves_a_complete_list_complete() {
+        let surface = read(&[
+            r#"c({type:T("system"),subtype:T("task_notification"),task_id:r(),session_id:r()})"#,
+            r#"let s={type:"system",subtype:"task_notification",task_id:e,...n&&{reason:n}}"#,
+        ]);
+        let entry = surface
+            .get(Kind::Message, "system/task_notification")
+            .unwrap();
+        assert!(!entry.is_open);
+        assert_eq!(entry.fields.as_ref().unwrap().len(), 2);
     }
 
     #[test]
