@@ -8,6 +8,7 @@ mod bench;
 mod budget;
 mod check;
 mod cli_docs;
+mod cli_versions;
 mod conformance;
 mod experiments;
 mod fetch;
@@ -105,14 +106,23 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Looks after the versions of the CLI that the tests know, and writes what changed between them.
+    #[command(subcommand)]
+    Cli(cli_versions::Action),
     /// Runs the client on every pinned CLI and writes docs/conformance.md of what was seen.
     Conformance {
         /// Write nothing; fail if the page is out of date
         #[arg(long)]
         check: bool,
     },
-    /// Runs the experiments of seed 001 on every pinned CLI and writes docs/experiments.md.
-    Experiments,
+    /// Runs the experiments of seed 001 on every tested CLI and writes docs/experiments.md; with arguments, as those say.
+    // Its help is the program's own.
+    #[command(disable_help_flag = true)]
+    Experiments {
+        /// Passed on to the experiments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// Runs a benchmark and prints its table.
     Bench {
         /// Which one
@@ -205,11 +215,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             true
         }
         Command::Record { args } => record(workspace, &args)?,
+        Command::Cli(action) => cli_versions::command(workspace, action)?,
         Command::Conformance { check } => conformance::command(workspace, check)?,
-        Command::Experiments => {
-            experiments::command(workspace)?;
-            true
-        }
+        Command::Experiments { args } => experiments::command(workspace, &args)?,
         Command::Screenshots => page::screenshots(workspace)?,
         Command::Bench { name, args } => bench::command(workspace, name, &args)?,
         Command::Fuzz {

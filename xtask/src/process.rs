@@ -108,6 +108,18 @@ impl Cmd {
             .with_context(|| cannot_start(&self.shown))
     }
 
+    /// Runs it and returns how it ended and what it printed; its stderr is ours.
+    pub(crate) fn capture(mut self) -> anyhow::Result<(ExitStatus, String)> {
+        eprintln!("$ {}", self.shown);
+        let output = self
+            .inner
+            .stderr(Stdio::inherit())
+            .output()
+            .with_context(|| cannot_start(&self.shown))?;
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok((output.status, printed))
+    }
+
     /// Runs it, showing its stdout and keeping a copy.
     pub(crate) fn tee(mut self) -> anyhow::Result<(ExitStatus, String)> {
         eprintln!("$ {}", self.shown);
