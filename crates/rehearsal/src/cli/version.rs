@@ -114,6 +114,8 @@ changes! {
     names_dropped_messages since 327;
     /// A message that is broken off has a cost.
     charges_broken_messages since 327;
+    /// The report of an agent in the background is marked as one.
+    marks_reports since 327;
 }
 
 impl fmt::Display for Version {

@@ -48,7 +48,7 @@ impl Engine {
             }
             Command::Context => {
                 let text = format!(
-                    "## Context Usage\n\n**Model:** {}  \n**Tokens:** 10.1k / 1m (1%)",
+                    "## Context Usage\n\n**Model:** {}  \n**Tokens:** 10.3k / 1m (1%)",
                     self.model
                 );
                 self.open_command();

@@ -375,6 +375,11 @@ impl Engine {
             "output_file": self.output_file(&task.id),
         });
         super::lines::merge(&mut line, &more);
+        // Of an agent that nothing waits for, the summary is its last word.
+        let is_report = task.background && task.agent.is_some() && status == "completed";
+        if is_report && self.version.marks_reports() {
+            line["summary_is_report"] = true.into();
+        }
         self.say_system(line);
         if task.background {
             self.say_tasks();

@@ -420,7 +420,7 @@ impl Engine {
         self.say_system(json!({
             "subtype": "notification",
             "key": "stop-hook-error",
-            "text": "Stop hook error occurred · ctrl+o to see",
+            "text": "stop hook reported a problem · ctrl+o to see",
             "priority": "immediate",
         }));
         let steps: Steps = match self.mind {
