@@ -4,6 +4,7 @@ use std::fs;
 use std::io::BufReader;
 
 use countersign_journal::{Kind, Reader, transfer};
+use countersign_testkit::fetch::newest;
 use serde_json::Value;
 
 use crate::stage::{APPROVED, BEGAN, Journal, Stage, payloads, recording, text};
@@ -27,7 +28,7 @@ fn a_recording_is_what_the_journal_itself_writes() {
     let mut own = Vec::new();
     let mut reader = Reader::open(&session).unwrap();
     let what = format!("session {}", crate::stage::SESSION);
-    transfer::export_recording(&mut reader, &mut own, "2.1.325", &what).unwrap();
+    transfer::export_recording(&mut reader, &mut own, newest().version, &what).unwrap();
     assert_eq!(exported, text(&own));
 }
 

@@ -62,7 +62,8 @@ fn the_ways_work_on_recorded_plans_of_every_version() {
             .iter()
             .find(|asked| asked.plan_text().is_some())
             .unwrap();
-        let known = known(version.parse().unwrap());
+        let pinned = countersign_testkit::fetch::Pinned::find(version).unwrap();
+        let known = known(pinned.version.parse().unwrap());
         for way in [Way::ClearContext, Way::AcceptEdits, Way::Manual] {
             let come = decide(asked, &Decide::Plan(choose(way)), &known).unwrap();
             assert_eq!(come.effect, Effect::Allow, "{version}");

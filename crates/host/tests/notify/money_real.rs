@@ -139,7 +139,8 @@ async fn a_turn_is_counted_once_over_resume_and_fork(version: &'static str, goes
     let Some(ground) = Ground::new(version).await else {
         return;
     };
-    let (mut parent, mut fork) = (Account::new(version), Account::new(version));
+    let account = || Account::new(ground.installed.pinned.version);
+    let (mut parent, mut fork) = (account(), account());
     let first = ground.run(ground.claude().session_id(PARENT), 2).await;
     let one = first[0].total_cost_usd().unwrap();
     assert_turns(parent.process(&["--session-id", PARENT], &first), 2.0, one);

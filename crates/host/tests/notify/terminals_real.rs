@@ -55,7 +55,7 @@ async fn is_seen_while_it_runs(version: &str, conversation: &str, keeps_records:
     let seen = sign(conversation, &project);
     if keeps_records {
         assert!(
-            matches!(&seen, Some(Sign::Says { version: Some(said), .. }) if said == version),
+            matches!(&seen, Some(Sign::Says { version: Some(said), .. }) if said == installed.pinned.version),
             "{seen:?}"
         );
     } else {

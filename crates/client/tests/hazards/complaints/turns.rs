@@ -6,6 +6,7 @@ use std::time::Duration;
 use countersign_client::mcp::{Server, schemars, schemars::JsonSchema};
 use countersign_client::wire::hooks::{HookInput, HookOutput};
 use countersign_client::{AllowAll, EndedBy, Hook, HookContext, Kind};
+use countersign_testkit::fetch::newest;
 use serde_json::Value;
 
 use crate::stage::{Stage, next_frame, unhurried, until, value, within};
@@ -173,7 +174,7 @@ pub(crate) async fn c17_the_receipt_of_an_interrupt_names_what_it_touched() {
 
 #[tokio::test]
 pub(crate) async fn c18_leftover_results_are_nobodys_answer() {
-    for version in ["newest", "2.1.62", "2.0.75"] {
+    for version in [newest().version, "2.1.62", "2.0.75"] {
         let stage = Stage::new(&format!(
             r#"version {version}
                turn
