@@ -17,7 +17,7 @@ from kit import Box, Run, case, fits, has, kind_of, prompts, response, same, tur
 async def a_one_shot_query_gives_init_text_and_result(box: Box) -> None:
     run = await box.run("remember violet")
     same(run.kinds(), ["system/init", "assistant:text", "result/success"])
-    fits(run.init, {"cwd": str(box.cwd), "permissionMode": "default", "claude_code_version": "2.1.325"})
+    fits(run.init, {"cwd": str(box.cwd), "permissionMode": "default", "claude_code_version": "2.1.327"})
     assert {"Bash", "Read", "Write", "Edit"} <= set(run.init["tools"]), run.init["tools"]
     result = run.result
     same((result.is_error, result.num_turns, result.terminal_reason), (False, 1, "completed"))

@@ -56,7 +56,7 @@ cases({
     fits(await chat.query.accountInfo(), { apiKeySource: "ANTHROPIC_API_KEY", apiProvider: "firstParty" });
     const all = await chat.query.initializationResult();
     same([all.commands, all.models, all.agents], [commands, models, agents]);
-    fits(all, { output_style: "default", claude_code_version: "2.1.325" });
+    fits(all, { output_style: "default", claude_code_version: "2.1.327" });
     await chat.end();
   },
 

@@ -7,7 +7,7 @@ cases({
   async a_one_shot_query_gives_init_text_and_result(box) {
     const run = await box.run("remember violet");
     same(run.kinds(), ["system/init", "assistant:text", "result/success"]);
-    fits(run.init, { cwd: box.cwd, permissionMode: "default", claude_code_version: "2.1.325" });
+    fits(run.init, { cwd: box.cwd, permissionMode: "default", claude_code_version: "2.1.327" });
     for (const tool of ["Bash", "Read", "Write", "Edit"]) ok(run.init.tools.includes(tool), tool);
     const { result } = run;
     fits(result, { is_error: false, num_turns: 1, terminal_reason: "completed", result: run.text });
