@@ -144,9 +144,19 @@ pub(crate) const SUITES: &[Suite] = &[
     ),
     real_cli(
         "real-cli 2.0.75",
-        "the same scenarios on the oldest supported version",
+        "the same scenarios on an even older version",
         &[Need::Tool(&NEXTEST), Need::Claude("2.0.75")],
         "(binary(real_cli) | binary(history_real) | binary(experiments) | binary(drift) | binary(seen_real) | binary(run) | binary(desk) | binary(plans) | binary(versions)) & test(/(^|::)v2_0_75::/) - test(other_user)",
+    ),
+    real_cli(
+        "real-cli oldest",
+        "what `run` and the daemon do on the oldest version that works, and on one from the time after it",
+        &[
+            Need::Tool(&NEXTEST),
+            Need::Claude("2.0.30"),
+            Need::Claude("1.0.128"),
+        ],
+        "(binary(real_cli) | binary(run) | binary(versions)) & test(/(^|::)(v2_0_30|v1_0_128)::/)",
     ),
     Suite {
         name: "conformance",
@@ -443,7 +453,8 @@ mod tests {
                 "real-cli newest",
                 "real-cli 2.1.200",
                 "real-cli 2.1.62",
-                "real-cli 2.0.75"
+                "real-cli 2.0.75",
+                "real-cli oldest"
             ]
         );
         assert_eq!(names(&["real-cli-2.1.62"]), ["build", "real-cli 2.1.62"]);

@@ -51,7 +51,14 @@ fn each_recorded_version_is_pinned_and_the_newest_has_a_name_of_its_own() {
 /// What is recorded of every version, also of those that the suites do not run on.
 #[test]
 fn a_turn_an_allowed_and_a_denied_call_and_an_interrupt_are_recorded_of_every_version() {
-    for version in ["2.0.75", "2.1.62", "2.1.200", fetch::NEWEST] {
+    for version in [
+        "1.0.128",
+        "2.0.30",
+        "2.0.75",
+        "2.1.62",
+        "2.1.200",
+        fetch::NEWEST,
+    ] {
         for name in [
             "plain-turn",
             "bash-approved",

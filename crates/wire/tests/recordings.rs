@@ -211,7 +211,14 @@ fn nothing_of_the_current_version_is_unknown() {
 #[test]
 fn every_tested_version_is_recorded() {
     let recordings = recordings();
-    for cli in [&*current(), "2.1.200", "2.1.62", "2.0.75"] {
+    for cli in [
+        &*current(),
+        "2.1.200",
+        "2.1.62",
+        "2.0.75",
+        "2.0.30",
+        "1.0.128",
+    ] {
         let lines: usize = recordings
             .iter()
             .filter(|recorded| recorded.cli == cli)

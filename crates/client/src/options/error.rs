@@ -105,6 +105,11 @@ pub enum OptionError {
         /// The first version known to have it.
         since: Version,
     },
+    /// A fork that is to have this id, which the CLI takes from 2.0.73 on.
+    #[error(
+        "claude {0} cannot fork a conversation into one of a given id: install 2.0.73 or a newer one (`claude update`)"
+    )]
+    ForkIdNotInVersion(Version),
     /// A value that fits on no command line and has no other way.
     #[error("the value of {flag} has {bytes} bytes, more than a command line takes: shorten it")]
     ValueTooLong {

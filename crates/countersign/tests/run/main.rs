@@ -62,6 +62,18 @@ on_every_cli! {
     ]
 }
 
+// What older ones can: no files of plans, and calls of sub-agents that do not name them.
+on_every_cli! {
+    v2_0_30: Which::Real("2.0.30");
+    v1_0_128: Which::Real("1.0.128");
+    => [
+        hands_off_opens_neither_what_is_denied_nor_what_is_protected,
+        a_conversation_goes_on,
+        what_an_untrusted_folder_would_start_does_not_run,
+        the_end_of_a_run_is_the_end_of_its_commands,
+    ]
+}
+
 // Those that begin such a turn.
 on_every_cli! {
     newest_background: Which::Real("newest");

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use countersign_client::options::{LocateError, OLDEST_SUPPORTED, Version};
+use countersign_client::options::{LocateError, OLDEST_SUPPORTED, OptionError, Version};
 use countersign_policy::RuleError;
 
 /// Why a session cannot be set up as it was asked for.
@@ -81,6 +81,9 @@ pub enum DeskError {
         "claude {0} is too old: install {OLDEST_SUPPORTED} or a newer one (`claude update`), and start again"
     )]
     TooOld(Version),
+    /// A CLI that is too old for what is asked of it.
+    #[error(transparent)]
+    Options(#[from] OptionError),
     /// What is trusted cannot be kept.
     #[error("this cannot be trusted: {0}")]
     NotTrusted(String),

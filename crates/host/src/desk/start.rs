@@ -7,7 +7,9 @@
 use std::path::Path;
 
 use countersign_client::Claude;
-use countersign_client::options::{OLDEST_SUPPORTED, SettingSource, Version};
+use countersign_client::options::{
+    Capabilities, OLDEST_SUPPORTED, OptionError, SettingSource, Version,
+};
 use countersign_client::wire::mcp::McpServerConfig;
 use countersign_policy::{Disk as _, RealDisk, Watch};
 use serde_json::{Value, json};
@@ -73,6 +75,11 @@ pub async fn start(
     let version = host.versions.of(command, env).await?;
     if let Some(version) = version.filter(|version| *version < OLDEST_SUPPORTED) {
         return Err(DeskError::TooOld(version));
+    }
+    if let (Conversation::Fork { .. }, Some(version)) = (conversation, version)
+        && !Capabilities::of(Some(version)).takes_id_of_fork()
+    {
+        return Err(OptionError::ForkIdNotInVersion(version).into());
     }
     let watching = Watching::new(watch(desk, setup, host), version);
     let mode = desk.mode(now).for_next_agent().of_cli();

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use countersign_client::Error as ClientError;
+use countersign_client::options::Version;
 use countersign_journal::Kind;
 use countersign_keeper::attach::{self, AttachError, Kept as KeptAgent, Launch};
 use countersign_keeper::protocol::Standing;
@@ -52,6 +53,8 @@ pub(crate) struct There {
     pub(super) servers: Option<Vec<u32>>,
     /// What is not as it was asked for, in words.
     pub(super) amiss: Vec<String>,
+    /// What `--version` said, if this host started it. A CLI before 2.0 does not tell it in its lines.
+    pub(super) version: Option<Version>,
 }
 
 /// A session that goes on from another one in a fresh conversation.
@@ -289,7 +292,7 @@ async fn start(
         claude,
         watching,
         wanted,
-        ..
+        version,
     } = match starting {
         Ok(starting) => starting,
         Err(error) => return failed(error.to_string(), None, false),
@@ -322,6 +325,7 @@ async fn start(
         watching,
         servers,
         amiss,
+        version,
     }))
 }
 

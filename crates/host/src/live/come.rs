@@ -273,7 +273,10 @@ impl Actor {
             watching,
             servers,
             amiss,
+            version,
         } = there;
+        let told = version.map(|version| version.to_string());
+        self.row.version = told.or(self.row.version.take());
         let mut agent = Agent::of(kept);
         let paused = agent.paused();
         let generation = agent.generation;

@@ -66,6 +66,7 @@ impl Actor {
                     watching,
                     servers: None,
                     amiss: Vec::new(),
+                    version: None,
                 })),
                 Err(error) => Begun::Nobody {
                     why: error.to_string(),

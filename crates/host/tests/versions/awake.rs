@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use countersign_host::control::approval::{Remember, Scope};
 use countersign_host::control::session::Setup;
-use countersign_host::control::{Command, Decide, ForkWorktree, Message, Mode, SessionId};
+use countersign_host::control::{Command, Decide, ForkWorktree, Message, Mode, SessionId, State};
 use countersign_testkit::fetch::Installed;
 use serde_json::{Value, json};
 
@@ -113,6 +113,15 @@ pub(crate) async fn an_agent_that_is_woken_resumed_or_forked_stands_as_before(cl
             worktree: ForkWorktree::Own,
         })
         .await;
+    if cli.pinned.numbers() < FIRST_TO_FORK {
+        let view = stage.until_seen(fork, "failed", |view| {
+            matches!(view.state, State::Failed { .. })
+        });
+        let reason = view.await.reason;
+        assert!(reason.contains("cannot fork a conversation"), "{reason}");
+        assert!(reason.contains("install 2.0.73 or a newer one"), "{reason}");
+        return;
+    }
     let mode = Mode::Plan;
     stage.execute(Command::SetMode { session: id, mode }).await;
     stage.send(id, "delta").await;
@@ -134,6 +143,9 @@ pub(crate) async fn an_agent_that_is_woken_resumed_or_forked_stands_as_before(cl
         assert!(stage.was_told(word, more.to_str().unwrap()), "{word}");
     }
 }
+
+/// The first version that forks into a conversation of a given id.
+const FIRST_TO_FORK: [u32; 3] = [2, 0, 73];
 
 /// A server of tools that has none.
 const SERVER: &str = r#"

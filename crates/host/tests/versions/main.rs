@@ -26,6 +26,8 @@ macro_rules! on_each_version {
         on_each_version! { @version v2_1_200 "2.1.200" $($test)+ }
         on_each_version! { @version v2_1_62 "2.1.62" $($test)+ }
         on_each_version! { @version v2_0_75 "2.0.75" $($test)+ }
+        on_each_version! { @version v2_0_30 "2.0.30" $($test)+ }
+        on_each_version! { @version v1_0_128 "1.0.128" $($test)+ }
     };
     (@version $name:ident $version:literal $($test:ident)+) => {
         mod $name {

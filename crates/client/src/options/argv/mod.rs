@@ -26,13 +26,13 @@ const TOTAL_LIMIT: usize = if cfg!(windows) {
     1024 * 1024
 };
 
-/// Flags whose value may be left out or may be empty: the value must stand in the same word.
+/// Flags whose value may be left out: the value must stand in the same word. Not `--setting-sources`: CLIs up to 2.0.42 look
+/// for its value in the word behind it, and with `=` they load the settings of a folder that nobody trusts.
 const JOINED: &[&str] = &[
     "--resume",
     "--session-id",
     "--resume-session-at",
     "--resume-drops-turn",
-    "--setting-sources",
 ];
 
 /// What follows a flag.
@@ -148,6 +148,12 @@ impl Draft {
             }
         }
         if let Some(version) = capabilities.version() {
+            if self.has("--fork-session")
+                && self.has("--session-id")
+                && !capabilities.takes_id_of_fork()
+            {
+                return Err(OptionError::ForkIdNotInVersion(version));
+            }
             for field in self.initialize_fields()? {
                 if capabilities.initialize_reads(&field) == Support::No {
                     self.warnings.push(Warning::FieldIgnored { field, version });

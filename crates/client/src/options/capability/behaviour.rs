@@ -119,6 +119,11 @@ impl Capabilities {
         self.since(V2_1_325)
     }
 
+    /// Whether the conversation that a fork begins can be given its id: 2.0.72 ends with exit code 1.
+    pub fn takes_id_of_fork(&self) -> bool {
+        self.since(V2_0_73)
+    }
+
     /// Whether the PermissionRequest hook exists.
     pub fn permission_request_hook(&self) -> bool {
         self.since(V2_1_62)

@@ -30,6 +30,7 @@ pub(crate) mod measured {
     use super::Version;
 
     pub(crate) const V1_0_128: Version = Version::new(1, 0, 128);
+    pub(crate) const V2_0_73: Version = Version::new(2, 0, 73);
     pub(crate) const V2_0_75: Version = Version::new(2, 0, 75);
     pub(crate) const V2_1_17: Version = Version::new(2, 1, 17);
     pub(crate) const V2_1_45: Version = Version::new(2, 1, 45);

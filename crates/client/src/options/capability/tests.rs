@@ -89,6 +89,7 @@ rows! {
     version_unknown_mode: refuses_unknown_mode                  => [N, N, N, N, N, N, Y];
     version_auto_is_a_word_only: lacks_mode(&PermissionMode::Auto) => [N, Y, Y, Y, Y, N, N];
     version_other_modes_are_words: lacks_mode(&"banana".into()) => [N, Y, Y, Y, Y, Y, N];
+    version_id_of_a_fork: takes_id_of_fork                      => [N, N, Y, Y, Y, Y, Y];
     version_rewind_dry_run: rewinds_dry                         => [N, N, N, N, Y, Y, Y];
     version_bypass_without_flag: bypass_needs_allow_flag        => [Y, Y, N, N, N, Y, Y];
     version_status_on_mode_change: status_on_mode_change        => [N, N, N, N, N, Y, Y];

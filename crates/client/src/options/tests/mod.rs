@@ -191,7 +191,7 @@ fn sessions_use_one_word_for_flag_and_value() {
     --no-session-persistence
     --session-mirror
     --name tidy
-    --setting-sources=
+    --setting-sources 
     ");
 }
 
@@ -312,7 +312,7 @@ fn servers_plugins_and_settings() {
     --plugin-dir-no-mcp /q
     --disable-slash-commands
     --channels c
-    --setting-sources=user,local
+    --setting-sources user,local
     --settings {"model":"opus","sandbox":{"enabled":true}}
     --managed-settings {"a":1}
     --project-config-root /r
