@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use countersign_rehearsal::cli::Version;
 use countersign_testkit::drive::{self, Attempt, ModelFrom, Stage};
 use countersign_testkit::fetch::{self, Installed};
 use countersign_testkit::recording::{Entry, Recording};
@@ -73,7 +74,21 @@ pub(crate) async fn real(scenario: &Scenario, installed: &Installed) -> Vec<Line
     let played = drive::play(scenario, installed, RunAs::Caller).await;
     let played = played.unwrap_or_else(|error| panic!("the real CLI: {error}"));
     keep_log(scenario, "real", &played.entries);
-    normal(&played.recording().entries)
+    let mut entries = played.recording().entries;
+    for entry in &mut entries {
+        as_the_version_played(entry, installed.pinned.version);
+    }
+    normal(&entries)
+}
+
+/// Lets a line speak of the version that the scripted CLI plays: a newer CLI differs in more than its number, or not at all.
+fn as_the_version_played(entry: &mut Entry, version: &str) {
+    let played = Version::NEWEST.to_string();
+    if version != played
+        && let Ok(text) = std::str::from_utf8(&entry.bytes)
+    {
+        entry.bytes = text.replace(version, &played).into_bytes();
+    }
 }
 
 /// What the scripted CLI says, as far as it comes.
