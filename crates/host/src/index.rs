@@ -331,6 +331,74 @@ mod tests {
         assert_eq!(words("tracker"), "tracker Which pond?");
     }
 
+    /// Lines of a call that a person edited before allowing it.
+    const EDITED: [(Kind, &str); 4] = [
+        (
+            Kind::Agent,
+            r#"{"type":"assistant","uuid":"u","session_id":"s","parent_tool_use_id":null,"message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"a","name":"Bash","input":{"command":"touch asked"}}]}}"#,
+        ),
+        (
+            Kind::Agent,
+            r#"{"type":"control_request","request_id":"q","request":{"subtype":"can_use_tool","tool_name":"Bash","input":{"command":"touch asked"},"tool_use_id":"a"}}"#,
+        ),
+        (
+            Kind::Host,
+            r#"{"type":"control_response","response":{"subtype":"success","request_id":"q","response":{"behavior":"allow","updatedInput":{"command":"touch sent"}}}}"#,
+        ),
+        (
+            Kind::Agent,
+            r#"{"type":"user","uuid":"r","session_id":"s","parent_tool_use_id":null,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"}]}}"#,
+        ),
+    ];
+
+    #[test]
+    fn a_call_that_was_edited_is_found_by_what_was_sent_and_by_what_was_asked() {
+        let place = tempfile::tempdir().unwrap();
+        journal_of(place.path(), &EDITED);
+        let found = read(place.path(), None, None).unwrap();
+        let mut texts = found.entries.iter().map(|entry| entry.text.as_str());
+        let text = texts.rfind(|text| text.starts_with("Bash")).unwrap();
+        assert!(
+            text.contains("touch sent") && text.contains("touch asked"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_two_have_read_behind_one_checkpoint_is_counted_once() {
+        let place = tempfile::tempdir().unwrap();
+        let result = |id: &str, cost: &str| {
+            format!(
+                r#"{{"type":"result","subtype":"success","is_error":false,"session_id":"s","uuid":"{id}","total_cost_usd":{cost}}}"#
+            )
+        };
+        let lines = [result("a", "0.25"), result("b", "0.75")];
+        let lines = lines.each_ref().map(|line| (Kind::Agent, line.as_str()));
+        let (before, after) = (place.path().join("before"), place.path().join("after"));
+        journal_of(&before, &lines[..1]);
+        journal_of(&after, &lines);
+        let store = Store::open(&place.path().join("host.db")).unwrap();
+        let id = SessionId::new(1, 1);
+        let row = crate::reindex::adopted_row(id, place.path());
+        let made = move |it: &Connection| crate::store::sessions::insert(it, &row);
+        store.write_blocking(Durability::Full, made).unwrap();
+        let put = |found: Found, from: Option<Vec<u8>>| {
+            let job = move |it: &Connection| found.store(it, id, from.as_deref());
+            store.write_blocking(Durability::Full, job).unwrap()
+        };
+        assert!(put(read(&before, None, None).unwrap(), None));
+
+        let from = store.read_blocking(|it| indexed::get(it, id)).unwrap();
+        let looks = [(); 2].map(|()| read(&after, from.as_deref(), None).unwrap());
+        let stored = looks.map(|found| put(found, from.clone()));
+        assert_eq!(stored, [true, false]);
+        let spent = store.read_blocking(|it| {
+            let sql = "SELECT sum(cost_usd) FROM usage";
+            Ok(it.query_row(sql, (), |row| row.get::<_, f64>(0))?)
+        });
+        assert_eq!(spent.unwrap(), 0.75);
+    }
+
     #[test]
     fn what_a_loss_of_power_took_is_not_counted_and_what_follows_is() {
         let place = tempfile::tempdir().unwrap();
