@@ -268,6 +268,50 @@ async fn a_rule_of_a_session_holds_in_it_alone() {
     stage.open_approvals(other, 1).await;
 }
 
+/// The number by which the last decision of a session names its rule, and the rule's words.
+async fn rule_of_last(stage: &Stage, id: SessionId) -> (u64, String) {
+    let decided = last(stage, id).await.decided.unwrap();
+    assert_eq!(decided.by, "rule", "{decided:?}");
+    let number = decided.decision["number"].as_u64();
+    let number = number.unwrap_or_else(|| panic!("no number: {decided:?}"));
+    (
+        number,
+        decided.decision["rule"].as_str().unwrap().to_owned(),
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rules_of_two_repositories_with_the_same_words_are_told_apart_by_their_numbers() {
+    let stage = Stage::new(ACTS).await;
+    let elsewhere = stage.root().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let mut named = Vec::new();
+    for folder in [stage.project(), elsewhere] {
+        let id = stage.start_in("one", folder).await;
+        let open = stage.open_approvals(id, 1).await;
+        let decide = remembered("Bash(touch *)", Scope::Repository, None);
+        stage.decide(&open[0], decide).await;
+        done(&stage, id).await;
+        // At once, and by whoever comes later.
+        send(&stage, id, "two").await;
+        done(&stage, id).await;
+        let first = rule_of_last(&stage, id).await;
+        stage.execute(Command::Stop { session: id }).await;
+        stage.until(id, "stopped").await;
+        let message = Some(Message::text("three"));
+        let session = id;
+        stage.execute(Command::Resume { session, message }).await;
+        let is_next = |view: &SessionView| view.generation == 2 && is_done(view);
+        stage
+            .until_seen(id, "the next agent is done", is_next)
+            .await;
+        assert_eq!(rule_of_last(&stage, id).await, first);
+        named.push(first);
+    }
+    assert_eq!(named[0].1, named[1].1, "the same words");
+    assert_ne!(named[0].0, named[1].0, "two rules");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn another_session_in_the_repository_has_its_rules_at_once() {
     let stage = Stage::new(ACTS).await;
