@@ -202,6 +202,36 @@ fn an_agent_whose_folder_is_removed_is_ended_and_none_is_started_beside_it() {
     assert_eq!(report["session"]["generation"], 2, "{report:#}");
 }
 
+/// A keeper that stands still does not notice that its folder is gone. It is found without its lock: nobody starts another agent
+/// beside its own, which can be ended by force.
+#[test]
+fn a_keeper_that_stands_still_while_its_folder_is_removed_is_met_by_no_second_agent() {
+    let mut dice = Dice::of("removed folder, unnoticed");
+    let stage = Stage::scripted(scenes::THREE_QUESTIONS, &mut dice);
+    let commands = stage.messages(1, &mut dice);
+    stage.host(&stage.orders(&commands)).until_at_rest();
+    let first = stage.agent().expect("an agent");
+    let keeper = stage.pid_of("keeper").expect("a keeper");
+    procs::signal(keeper, rustix::process::Signal::STOP);
+    std::fs::remove_dir_all(stage.dir()).unwrap();
+    let mut orders = stage.orders(&[stage.resume("resume", &mut dice)]);
+    orders.leave = Leave::OutOfReach;
+    let report = stage.host(&orders).until_at_rest();
+    assert_eq!(report["session"]["state"], "unreachable", "{report:#}");
+    assert!(first.runs(), "{}", stage.story());
+    let second = stage.root().join("witness/g2/starts");
+    assert!(!second.exists(), "two agents\n{}", stage.story());
+    let session = stage.id();
+    let mut orders = stage.orders(&[Ordered {
+        key: "end".into(),
+        command: Command::ForceEnd { session },
+    }]);
+    orders.leave = Leave::Off;
+    stage.host(&orders).until_at_rest();
+    wait::until("its agent is ended", || !first.runs());
+    assert!(!second.exists(), "{}", stage.story());
+}
+
 /// The same under a host that is attached: it tells why the agent ended.
 #[test]
 fn why_an_agent_ended_whose_folder_was_removed_is_told() {
