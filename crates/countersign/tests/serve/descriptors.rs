@@ -219,6 +219,34 @@ fn open_files(pid: u32) -> u64 {
 }
 
 #[test]
+fn no_more_agents_are_begun_than_files_are_reserved_for() {
+    let stage = Stage::new();
+    let claude = stage.playing("turn\n  say \"Hello.\"\n");
+    let daemon = stage.serve(&["--claude", &claude]);
+    let token = std::fs::read_to_string(stage.data().join("auth/token")).unwrap();
+    let token = token.trim();
+    let folder = stage.project();
+    let body = json!({"prompt": "hi", "cwd": folder.to_str().unwrap()}).to_string();
+    let all = getrlimit(Resource::Nofile).maximum;
+    let mut connection = Connection::to(&daemon);
+    // Connections may take all of it, though there are files to spare at this moment.
+    let none_for_agents = 160;
+    assert!(open_files(daemon.pid()) + 48 < none_for_agents);
+    limit(&daemon, Some(none_for_agents));
+    let said = connection.ask("POST", "/api/v1/sessions", token, &body);
+    assert!(said.starts_with("http/1.1 503"), "{said}");
+    assert!(
+        said.contains("retry-after: ") && said.contains("files open"),
+        "{said}"
+    );
+    limit(&daemon, all);
+    let said = connection.ask("GET", "/api/v1/sessions", token, "");
+    assert!(said.contains("\"items\":[]"), "{said}");
+    let said = connection.ask("POST", "/api/v1/sessions", token, &body);
+    assert!(said.starts_with("http/1.1 201"), "{said}");
+}
+
+#[test]
 fn a_session_that_waited_for_room_waits_on_for_files_and_begins_once_there_are_enough() {
     let stage = Stage::new();
     let scenario =

@@ -78,6 +78,31 @@ fn a_worktree_with_work_in_it_stays_and_a_clean_one_goes_with_its_session() {
 }
 
 #[test]
+fn a_removal_says_why_a_worktree_stays_and_offers_to_remove_one_that_is_clean() {
+    let stage = in_a_repository();
+    let (id, folder) = stopped_in_a_worktree(&stage);
+    let work = folder.join("new.txt");
+    std::fs::write(&work, "work").unwrap();
+    let remove = || {
+        let said = stage.ok(&["rm", &id]);
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let said = remove();
+    assert!(
+        said.contains("stays: ") && said.contains("new.txt") && !said.contains("rm --worktree"),
+        "{said}"
+    );
+    stage.ok(&["rm", "--restore", &end(&id)]);
+    std::fs::remove_file(&work).unwrap();
+    let said = remove();
+    let offered = format!("`countersign rm --worktree {}` removes it", end(&id));
+    assert!(said.contains(&offered), "{said}");
+    assert!(folder.join("readme.md").exists(), "nobody was asked");
+    stage.ok(&["rm", "--worktree", &end(&id)]);
+    assert!(!folder.exists());
+}
+
+#[test]
 fn a_worktree_is_kept_on_request() {
     let stage = in_a_repository();
     let (id, folder) = stopped_in_a_worktree(&stage);
