@@ -65,3 +65,24 @@ it.each([['desk', {}] as const, ['phone', PHONE] as const])('on a %s a row, a st
   expect(faults).toEqual([]);
   await context.close();
 });
+
+it.each([['desk', {}] as const, ['phone', PHONE] as const])('on a %s a row of the record keeps the name of a file', async (size, how) => {
+  const session = await stage.begin('deep', { cwd });
+  const asked = await openOf(stage, session);
+  await stage.api('POST', `/approvals/${asked.id}/decision`, { decision: 'deny', saw: asked.digest, interrupt: true });
+  await become(stage, asked.id, 'settled');
+  const context = await window.context(how);
+  const { page, faults } = await signedIn(stage, context);
+  await page.goto(`${stage.url}/audit?session=${session}`);
+  const call = page.locator('tr.line').first().locator('button.open code');
+  await call.waitFor();
+  const seen = await call.evaluate((one) => {
+    const name = one.querySelector<HTMLElement>('.name') ?? (one as HTMLElement);
+    const [box, cell] = [name.getBoundingClientRect(), one.closest('td')?.getBoundingClientRect()];
+    return { name: name.innerText, isWhole: name.scrollWidth <= name.clientWidth, isInside: box.right <= Math.min(cell?.right ?? 0, innerWidth) + 0.5 };
+  });
+  await picture(page, `paths-record-${size}`);
+  expect(seen).toEqual({ name: 'retry-handler.ts', isWhole: true, isInside: true });
+  expect(faults).toEqual([]);
+  await context.close();
+});
