@@ -3,9 +3,8 @@
 //! Owns the runners that are not looked through: interpreters with inline code or fed by a pipe, remote shells, programs
 //! with an option that runs something. Invariant: a rule that denies may be meant by any of them, so they are asked about.
 
-use super::reads::cannot_be_option;
 use super::wrap::{base, stem};
-use super::{Word, hide_git, hide_sql, sed};
+use super::{Word, hide_git, hide_options::is_told_by_option, hide_sql, sed};
 
 /// Whatever they are given, they run it somewhere.
 const RUNNERS: [&str; 75] = [
@@ -117,49 +116,6 @@ const SUBCOMMANDS: [(&str, &[&str]); 27] = [
     ("yarn", &["exec", "dlx"]),
 ];
 
-/// Options that run something, by their beginning.
-const OPTIONS: [(&str, &[&str]); 24] = [
-    ("busctl", &["--"]),
-    ("cargo", &["--config"]),
-    ("ctags", &["--options"]),
-    ("ed", &["!"]),
-    (
-        "emacs",
-        &["--eval", "-eval", "--load", "-l", "--batch", "-f"],
-    ),
-    ("ex", &["-c", "+", "--cmd"]),
-    ("fd", &["-x", "-X", "--exec", "--exec-b"]),
-    ("fdfind", &["-x", "-X", "--exec"]),
-    ("fzf", &["--preview", "--bind"]),
-    ("gmake", &["--eval", "SHELL", "-f-", "--file=-"]),
-    ("jobs", &["-x"]),
-    ("make", &["--eval", "SHELL", "-f-", "--file=-"]),
-    ("man", &["-P", "-H", "--pager", "--html"]),
-    ("nvim", &["-c", "+", "--cmd", "-S", "-u"]),
-    ("rg", &["--pre", "--hostname-bin"]),
-    ("rsync", &["-e", "--rsh", "--rsync-path"]),
-    ("scp", &["-S", "-o", "-F"]),
-    ("sftp", &["-S", "-o", "-F", "-b", "-s"]),
-    ("sort", &["--compress-p"]),
-    ("split", &["--filter"]),
-    (
-        "tar",
-        &[
-            "--to-command",
-            "--checkpoint-action",
-            "-I",
-            "--use-compress",
-            "--rsh",
-            "-F",
-            "--info-script",
-            "--new-volume",
-        ],
-    ),
-    ("vi", &["-c", "+", "--cmd", "-S", "-u"]),
-    ("vim", &["-c", "+", "--cmd", "-S", "-u"]),
-    ("zip", &["-TT", "--unzip-command"]),
-];
-
 /// Interpreters, with the letters and long options of inline code.
 const INTERPRETERS: [(&str, &str, &[&str]); 31] = [
     ("bun", "ep", &["--eval", "--print", "--preload"]),
@@ -238,9 +194,7 @@ pub(super) fn why(words: &[Word]) -> Option<String> {
     }) {
         return runs();
     }
-    if options_of(name).is_some_and(|options| has_option(arguments, options))
-        || is_tar(name) && old_tar(arguments)
-    {
+    if is_told_by_option(name, arguments) {
         return Some(format!("`{name}` has an option that runs something"));
     }
     match name {
@@ -266,9 +220,20 @@ pub(super) fn is_by_the_way(words: &[Word]) -> bool {
         "psql" | "mysql" | "sqlite3" | "mariadb" | "duckdb" => {
             hide_sql::why(name, arguments).is_some()
         }
-        name if is_tar(name) && old_tar(arguments) => true,
-        _ => options_of(name).is_some_and(|options| has_option(arguments, options)),
+        _ => is_told_by_option(name, arguments),
     }
+}
+
+/// The same of the words behind those that a rule spells out, which may say themselves that something is run, as `git bisect
+/// run` does. Plain words in the place of what follows tell.
+pub(super) fn is_behind(words: &[Word], spelled: usize) -> bool {
+    if !is_by_the_way(words) {
+        return false;
+    }
+    let spelled = spelled.clamp(1, words.len());
+    let plain = [(); 2].map(|()| Word::Literal("p".to_owned()));
+    let is_spelled = is_by_the_way(&[&words[..spelled], &plain].concat());
+    !is_spelled || is_by_the_way(&[&words[..1], &words[spelled..]].concat())
 }
 
 /// Whether `>` is all that made an `awk` program doubtful: it compares, or writes a file, but runs nothing.
@@ -282,43 +247,6 @@ fn compares_only(arguments: &[Word]) -> bool {
         })
         .collect();
     calm.is_some_and(|calm| awk(&calm).is_none())
-}
-
-fn is_tar(name: &str) -> bool {
-    matches!(name, "tar" | "gtar" | "bsdtar")
-}
-
-/// The options of a program that run something.
-fn options_of(name: &str) -> Option<&'static [&'static str]> {
-    let known = if is_tar(name) { "tar" } else { name };
-    let row = OPTIONS.iter().find(|(tool, _)| *tool == known);
-    row.map(|(_, options)| *options)
-}
-
-/// Whether an option is there, also in a group of letters or by a beginning of its long name, or a word may be one.
-fn has_option(arguments: &[Word], options: &[&str]) -> bool {
-    arguments.iter().any(|word| {
-        let text = word.shown();
-        let name = text.split('=').next().unwrap_or(text);
-        let is_group = text.starts_with('-') && !text.starts_with("--");
-        let is_option = options
-            .iter()
-            .any(|option| match option.strip_prefix("--") {
-                Some(_) => text.starts_with(option) || (name.len() > 2 && option.starts_with(name)),
-                None if option.len() == 2 && option.starts_with('-') => {
-                    is_group && text.contains(&option[1..])
-                }
-                None => text.starts_with(option),
-            });
-        is_option || !cannot_be_option(word)
-    })
-}
-
-/// The first word of `tar` is a group of letters, with a dash or without.
-fn old_tar(arguments: &[Word]) -> bool {
-    arguments
-        .first()
-        .is_some_and(|word| !word.shown().starts_with('-') && word.shown().contains(['I', 'F']))
 }
 
 fn interpreter(name: &str, arguments: &[Word]) -> Option<String> {

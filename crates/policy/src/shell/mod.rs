@@ -15,6 +15,7 @@ mod folder;
 mod grammar;
 mod hide;
 mod hide_git;
+mod hide_options;
 mod hide_sql;
 mod lex;
 mod names;

@@ -132,13 +132,8 @@ impl CommandPattern {
 
     /// Whether nothing hides in the command beside what the rule spells out: `Bash(git:*)` does not mean `git -c …`.
     fn spells_what_hides(&self, words: &[Word], spelled: usize) -> bool {
-        if !hide::is_by_the_way(words)
-            || (self.tail == Tail::Nothing && spelled == self.words.len())
-        {
-            return true;
-        }
-        let rest = words[..1].iter().chain(words.iter().skip(spelled.max(1)));
-        !hide::is_by_the_way(&rest.cloned().collect::<Vec<_>>())
+        let is_whole = self.tail == Tail::Nothing && spelled == self.words.len();
+        is_whole || !hide::is_behind(words, spelled)
     }
 
     fn restricts(&self, simple: &Simple) -> Fit {
