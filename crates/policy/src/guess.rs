@@ -1,14 +1,14 @@
 //! What a word of a command may lead to where that is not known before it runs.
 //!
-//! Owns the guesses: a variable holds what the text gives to it, or what it usually holds; a folder is one of those that the text
-//! may have gone to. Guesses close only what is protected. Invariant: whatever the text itself spells out is guessed at; what
-//! comes from outside of it is not.
+//! Owns the guesses: a variable holds what the text gives to it, or what it usually holds, or nothing; a folder is one of those
+//! that the text may have gone to; a home with a name is the person's. Guesses close only what is protected. Invariant: whatever
+//! the text itself spells out is guessed at; what comes from outside of it is not.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use crate::act::NamedWhat;
-use crate::path::Target;
+use crate::path::{Target, braces_written_out};
 use crate::place::Place;
 use crate::shell::{Folder, Word, names_in};
 
@@ -109,6 +109,15 @@ impl<'a> Guesses<'a> {
         }
     }
 
+    /// What a word leads to whose home has a name, which may be the person's: `~ann/x`, `~+/x`, `~-/x`.
+    fn of_named_home(&self, text: &str) -> Vec<NamedWhat> {
+        let below = text.split_once('/').map_or(".", |(_, below)| below);
+        let home = self.place.home.map(Path::to_path_buf);
+        let starts = home.into_iter().chain(self.starts.iter().cloned());
+        let targets = starts.map(|start| Target::of(below, &start, self.place));
+        targets.map(NamedWhat::Perhaps).collect()
+    }
+
     /// The folders in which a command finds none of its words, so that it takes the folder itself.
     pub(crate) fn without(&self, words: &[Word]) -> Vec<Target> {
         let is_there = |start: &&PathBuf| {
@@ -141,9 +150,8 @@ impl<'a> Guesses<'a> {
                 let starts = self.starts.iter().cloned();
                 starts.map(NamedWhat::PerhapsPattern).collect()
             }
-            // The home of somebody else, or no path at all: nobody spells a protected path so.
             Word::Literal(_) if text.starts_with('~') && text != "~" && !text.starts_with("~/") => {
-                Vec::new()
+                self.of_named_home(text)
             }
             Word::Literal(_) => {
                 let starts = self.starts.iter();
@@ -174,11 +182,45 @@ impl<'a> Guesses<'a> {
                         (format!("{}{value}{rest}", &form[..at]), round + 1)
                     }));
                 }
-                None if form.contains(['$', '`']) => forms.push(Word::Unknown(form)),
-                None => forms.push(plain(&form)),
+                None if form.contains(['$', '`']) => {
+                    let dissolved = self.without_variables(&form);
+                    forms.extend(dissolved.iter().flat_map(|form| self.each(form)));
+                    forms.push(Word::Unknown(form));
+                }
+                None => forms.extend(self.each(&form)),
             }
         }
         forms
+    }
+
+    /// A text that the shell reads once more, with its braces written out.
+    fn each(&self, form: &str) -> Vec<Word> {
+        match braces_written_out(form) {
+            Some(texts) => texts.iter().map(|text| plain(text)).collect(),
+            None => {
+                self.given.takes(MOST_GUESSES);
+                Vec::new()
+            }
+        }
+    }
+
+    /// A text with its variables taken out: what is not set is nothing, or what stands in its place (`${x:-y}`). None where it
+    /// has the output of a command.
+    fn without_variables(&self, form: &str) -> Option<String> {
+        let mut text = form.to_owned();
+        for _ in 0..MOST_FORMS {
+            let Some(at) = text.rfind('$') else {
+                return (!text.contains('`')).then_some(text);
+            };
+            let (name, otherwise, rest) = expansion(&text[at + 1..])?;
+            let value = match (name, self.place.home) {
+                ("HOME", Some(home)) => home.to_string_lossy().into_owned(),
+                ("PWD" | "OLDPWD", _) => self.starts.first()?.to_string_lossy().into_owned(),
+                _ => otherwise.to_owned(),
+            };
+            text = format!("{}{value}{rest}", &text[..at]);
+        }
+        None
     }
 
     /// The first variable that is given a value: where it stands, its name, what follows it.
@@ -254,9 +296,48 @@ fn variable(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
+/// What follows a `$`: the name of the variable, what stands for it where it is not set, and the rest of the text. None for the
+/// output of a command.
+fn expansion(text: &str) -> Option<(&str, &str, &str)> {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let end_of_name = |text: &str| text.find(|letter| !is_name(letter)).unwrap_or(text.len());
+    if let Some(inner) = text.strip_prefix('{') {
+        let (inner, rest) = inner.split_once('}')?;
+        let (name, operation) = inner.split_at(end_of_name(inner));
+        let operation = operation.strip_prefix(':').unwrap_or(operation);
+        let otherwise = operation.strip_prefix(['-', '=', '+']).unwrap_or_default();
+        return Some((name, otherwise, rest));
+    }
+    let first = text.chars().next()?;
+    if first == '(' {
+        return None;
+    }
+    let length = match first.is_ascii_alphabetic() || first == '_' {
+        true => end_of_name(text),
+        false => first.len_utf8(),
+    };
+    Some((&text[..length], "", &text[length..]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_expansion_is_told_from_what_follows_it() {
+        for (text, expected) in [
+            ("x/.ssh", Some(("x", "", "/.ssh"))),
+            ("1sh/a", Some(("1", "", "sh/a"))),
+            ("{x}sh", Some(("x", "", "sh"))),
+            ("{x:-/a}b", Some(("x", "/a", "b"))),
+            ("{x-~/.ssh}", Some(("x", "~/.ssh", ""))),
+            ("{x%/a}b", Some(("x", "", "b"))),
+            ("(pwd)/a", None),
+            ("{x", None),
+        ] {
+            assert_eq!(expansion(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn a_variable_is_told_from_what_follows_it() {

@@ -7,7 +7,7 @@
 const MOST: usize = 64;
 
 /// Every text that is meant, or `None` if there are too many. Braces without a comma are letters.
-pub(super) fn written_out(text: &str) -> Option<Vec<String>> {
+pub(crate) fn written_out(text: &str) -> Option<Vec<String>> {
     if text.matches('{').count() > MOST {
         return None;
     }

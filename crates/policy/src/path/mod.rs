@@ -25,6 +25,7 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use braces::written_out as braces_written_out;
 pub use pattern::PathPattern;
 pub use protected::Closed;
 pub use target::Target;
