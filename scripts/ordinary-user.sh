@@ -31,7 +31,7 @@ as=
 if [ "$(id -u)" = 0 ]; then
   # Any number without an entry will do; nobody else's files have it.
   as='setpriv --reuid=20231 --regid=20231 --clear-groups --'
-  chown 20231:20231 "$place/home" "$place/work"
+  chown 20231:20231 "$place" "$place/home" "$place/work"
 fi
 
 # What the user runs, with nothing of the caller in sight.
@@ -85,7 +85,8 @@ trap 'exit 130' INT TERM
 
 # The ids in a list, one a line: of sessions or approvals, whichever was asked for.
 ids() { grep -o '"id": *"[0-9A-Z]\{26\}"' | grep -o '[0-9A-Z]\{26\}'; }
-status() { curl --silent --output "$place/body" --write-out '%{http_code}' "$@"; }
+# As the user: the daemon sees no files of root's processes, and so not who speaks.
+status() { user curl --silent --output "$place/body" --write-out '%{http_code}' "$@"; }
 expect() {
   what=$1 wanted=$2; shift 2
   got=$(status "$@") || true
@@ -134,7 +135,7 @@ step "the daemon was killed with the question open, and started again"
 sign_in
 until_ok "the question is not there any more" has_question
 [ "$(head -n 1 "$place/questions")" = "$question" ] || fail "it is another question"
-curl --silent --cookie "$place/cookies" "$base/api/v1/approvals/$question" >"$place/approval"
+user curl --silent --cookie "$place/cookies" "$base/api/v1/approvals/$question" >"$place/approval"
 saw=$(grep -o '"digest": *"[^"]*"' "$place/approval" | head -n 1 | sed 's/.*: *"\(.*\)"/\1/')
 expect "page: allowed" 200 --cookie "$place/cookies" --header "Origin: $base" \
   --header 'Content-Type: application/json' --header 'Idempotency-Key: ordinary-user-1' \

@@ -146,6 +146,12 @@ fn is_lowered(pid: u32, own: &Own, sight: &impl Sight) -> io::Result<bool> {
     Ok(limit.is_some_and(|limit| own.limit.is_some_and(|own| limit < own)))
 }
 
+/// Whether a process of any user has the limit of an agent's: in a user namespace an agent may have several users.
+pub(super) fn is_lowered_in_any_user(pid: u32) -> io::Result<bool> {
+    let limit = system::limit_of_anyone(pid)?;
+    Ok(limit.is_some_and(|limit| own().limit.is_some_and(|own| limit < own)))
+}
+
 /// The numbers of guards and keepers. Nothing that an agent starts can pass for one: its limit is lower, its parents are among
 /// `found`, while a guard's are not, and a keeper is the first child of its guard and older than the agent itself. A guard that
 /// was stopped ends nobody, so what it has as a child need not be its keeper.

@@ -18,6 +18,9 @@ pub enum Holder {
     Elsewhere,
     /// Nobody that comes from an agent.
     Person,
+    /// Nobody who can be seen. A process of the user who made it, which comes from no agent, hides what it has open, as a tunnel
+    /// of `sshd` does, and may hold it.
+    Unseen,
     /// A process that comes from an agent.
     Agent(Process),
     /// Nobody who can be seen, while this process, which comes from an agent, hides what it has open.
@@ -44,7 +47,10 @@ pub fn holder_of(theirs: SocketAddr, ours: SocketAddr) -> io::Result<Holder> {
             agents::census()?,
             |pid| system::has_socket(pid, socket.number),
             |pid| agents::is_from_agent(pid) == Some(false),
-            |pid| Ok(system::uid(pid)? == Some(socket.uid)),
+            |pid| {
+                let is_of_its_user = system::uid(pid)? == Some(socket.uid);
+                Ok(is_of_its_user && !agents::is_lowered_in_any_user(pid)?)
+            },
         ),
     }
 }
@@ -56,13 +62,13 @@ fn is_of_this_machine(theirs: IpAddr, ours: IpAddr) -> bool {
     theirs.is_loopback() || theirs == ours || UdpSocket::bind((theirs, 0)).is_ok()
 }
 
-/// Who of all processes has it open. A tunnel's process often hides its files: it is believed to have it open if it is of
-/// the user who made the connection and nobody else can be the one.
+/// Who of all processes has it open. A tunnel's process often hides its files: it may have it open if it is of the user who made
+/// the connection and nobody else is seen to.
 fn judge(
     all: Census,
     holds: impl Fn(u32) -> io::Result<Holds>,
     is_persons: impl Fn(u32) -> bool,
-    is_of_its_user: impl Fn(u32) -> io::Result<bool>,
+    may_be_it: impl Fn(u32) -> io::Result<bool>,
 ) -> io::Result<Holder> {
     let mut doubtful = None;
     for agent in all.agents {
@@ -79,12 +85,12 @@ fn judge(
             Holds::Yes if is_persons(other.pid) => return Ok(Holder::Person),
             Holds::Yes => return Ok(Holder::Agent(other.into())),
             Holds::No | Holds::Unlisted => {}
-            Holds::Hidden => may_hold = may_hold || is_of_its_user(other.pid)?,
+            Holds::Hidden => may_hold = may_hold || may_be_it(other.pid)?,
         }
     }
     match (doubtful, may_hold) {
         (Some(agent), _) => Ok(Holder::Hidden(agent.into())),
-        (None, true) => Ok(Holder::Person),
+        (None, true) => Ok(Holder::Unseen),
         (None, false) => Ok(Holder::Unknown),
     }
 }
@@ -266,8 +272,8 @@ mod tests {
     }
 
     #[test]
-    fn a_tunnel_that_hides_its_files_is_the_persons_while_no_agents_process_hides() {
-        assert_eq!(ask(&[6], &[6], &[6]), Holder::Person);
+    fn a_tunnel_that_hides_its_files_may_hold_it_while_no_agents_process_hides() {
+        assert_eq!(ask(&[6], &[6], &[6]), Holder::Unseen);
     }
 
     #[test]

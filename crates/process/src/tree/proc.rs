@@ -124,9 +124,14 @@ pub(super) fn try_environ(pid: u32) -> io::Result<Option<Vec<u8>>> {
 /// The hard limit of bytes in message queues of a process of this user; `u64::MAX` if there is none. Everybody may read it, also
 /// of a process that hides.
 pub(super) fn limit(pid: u32) -> io::Result<Option<u64>> {
-    if !is_ours(pid)? {
-        return Ok(None);
+    match is_ours(pid)? {
+        true => limit_of_anyone(pid),
+        false => Ok(None),
     }
+}
+
+/// The same, also of another user's process.
+pub(super) fn limit_of_anyone(pid: u32) -> io::Result<Option<u64>> {
     let limits = seen(std::fs::read_to_string(format!("/proc/{pid}/limits")))?;
     Ok(limits.as_deref().and_then(read_limit))
 }

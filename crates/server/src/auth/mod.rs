@@ -33,7 +33,7 @@ pub(crate) use origin::{is_embedded_elsewhere, is_this_machine};
 pub(crate) use page::{Shows, page, script, style};
 pub(crate) use pass::Pass;
 pub use secret::Secret;
-pub(crate) use who::{Holder, held_back, who, wrong};
+pub(crate) use who::{Holder, check_person, held_back, who, wrong};
 
 use book::{Book, Found};
 use disk::Disk;
@@ -253,6 +253,12 @@ impl Auth {
             return Ok(None);
         };
         self.sign_in(|book, cookie| book.use_link(&shown, cookie, now))
+    }
+
+    /// Whether this is the owner's token.
+    pub(crate) fn is_owners(&self, token: &str, now: u64) -> bool {
+        let found = self.bearer(token, now);
+        found.is_some_and(|found| found.name == book::OWNER)
     }
 
     /// Signs a page in by a token. None if it is not good.

@@ -19,7 +19,7 @@ use super::{Auth, shown_cookie};
 use crate::app::App;
 use crate::caller::{Caller, Via};
 use crate::clock;
-use crate::listen::{Hand, NotAPerson, Peer, Shut};
+use crate::listen::{Hand, NotAPerson, Peer, Proof, Shut};
 use crate::refusal::Refusal;
 
 /// When it is worth while to ask again after there was no file to spare, in milliseconds.
@@ -46,10 +46,10 @@ pub(crate) async fn who(State(app): State<Arc<App>>, mut request: Request, next:
         return next.run(request).await;
     };
     let hand = request.extensions().get::<Hand>().cloned();
-    if let Some(hand) = hand.filter(|_| speaks_for_the_person(&caller))
-        && let Err(why) = hand.check_person(peer).await
+    if let (Some(hand), Some(proof)) = (hand, proof_of_the_person(&caller))
+        && let Err(refusal) = check_person(&hand, peer, proof).await
     {
-        return no_person(&why).into_response();
+        return refusal.into_response();
     }
     request.extensions_mut().insert(caller.clone());
     request.extensions_mut().insert(holder);
@@ -106,14 +106,20 @@ fn admit(
     }))
 }
 
-/// Whether the caller shows what only the person has. What lies in a file or in a browser of this machine can be read by an
+/// Refuses whoever is not the person.
+pub(crate) async fn check_person(hand: &Hand, peer: Peer, proof: Proof) -> Result<(), Refusal> {
+    let found = hand.check_person(peer, proof).await;
+    found.map_err(|why| no_person(&why))
+}
+
+/// What the caller shows that only the person has. What lies in a file or in a browser of this machine can be read by an
 /// agent, which has the same user; a token that the person made and handed on is another matter.
-fn speaks_for_the_person(caller: &Caller) -> bool {
+fn proof_of_the_person(caller: &Caller) -> Option<Proof> {
     match caller.via {
-        Via::Bearer => caller.name == OWNER,
-        Via::Cookie => true,
+        Via::Bearer => (caller.name == OWNER).then_some(Proof::TokenFile),
+        Via::Cookie => Some(Proof::Browser),
         // Asked when it was let in.
-        Via::Socket => false,
+        Via::Socket => None,
     }
 }
 
@@ -123,6 +129,10 @@ fn no_person(why: &NotAPerson) -> Refusal {
         NotAPerson::Hidden(_) => (
             Code::NotAllowed,
             "If this is you, end that process or wait until it has ended, or use the browser or a terminal of this machine.",
+        ),
+        NotAPerson::Unseen => (
+            Code::NotAllowed,
+            "The owner's token counts from a program that can be seen. Through a tunnel, open a link of `countersign` or use a token of your own (`countersign token create`).",
         ),
         NotAPerson::Unknown => (
             Code::NotAllowed,

@@ -26,7 +26,7 @@ use tokio::net::TcpListener;
 pub use connection::Closing;
 pub use pace::Pace;
 pub(crate) use pace::watch as watch_pace;
-pub(crate) use peer::{Hand, NotAPerson};
+pub(crate) use peer::{Hand, NotAPerson, Proof};
 pub use peer::{Peer, Shut};
 pub(crate) use requests::log;
 #[cfg(feature = "tls")]

@@ -108,16 +108,26 @@ impl Peer {
     }
 }
 
+/// What somebody shows who would speak for the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Proof {
+    /// The owner's token, which stands in a file that every process of the user can read.
+    TokenFile,
+    /// A cookie, or the code of a link.
+    Browser,
+}
+
 /// Who holds the other end of a connection over TCP. Found out once, when somebody first asks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hand(Arc<OnceCell<Holder>>);
 
 impl Hand {
-    /// Lets a person in. An end on this machine of which nobody can be named does not count as a person's.
+    /// Lets a person in. An end on this machine of which nobody can be named does not count as a person's; one that a tunnel may
+    /// hold does with what a browser shows, and not with what can be read in a file.
     ///
     /// # Errors
     /// If it is an agent's or may be, or if this process cannot look. The latter is asked again with the next request.
-    pub(crate) async fn check_person(&self, peer: Peer) -> Result<(), NotAPerson> {
+    pub(crate) async fn check_person(&self, peer: Peer, proof: Proof) -> Result<(), NotAPerson> {
         let (Some(theirs), Some(ours)) = (peer.remote(), peer.local()) else {
             return Ok(());
         };
@@ -127,6 +137,10 @@ impl Hand {
         };
         match self.0.get_or_try_init(look).await {
             Ok(Holder::Elsewhere | Holder::Person) => Ok(()),
+            Ok(Holder::Unseen) => match proof {
+                Proof::Browser => Ok(()),
+                Proof::TokenFile => Err(NotAPerson::Unseen),
+            },
             Ok(Holder::Agent(agent)) => Err(NotAPerson::Agent(agent.clone())),
             Ok(Holder::Hidden(agent)) => Err(NotAPerson::Hidden(agent.clone())),
             Ok(Holder::Unknown) => Err(NotAPerson::Unknown),
@@ -146,6 +160,9 @@ pub(crate) enum NotAPerson {
         "nobody can be seen to hold this connection, and {0}, which an agent has started, hides what it has open"
     )]
     Hidden(Process),
+    /// Nobody shows it. A process of the person hides what it has open and may be the one, or an agent has hidden the end.
+    #[error("nobody can be seen to hold this connection")]
+    Unseen,
     /// Nobody on this machine can have it open.
     #[error("nobody on this machine can be seen to hold this connection")]
     Unknown,

@@ -21,7 +21,7 @@ use crate::auth::{self, AuthError, Holder, Shows, SignedIn};
 use crate::caller::{Caller, Via};
 use crate::clock;
 use crate::extract::{Body, Query};
-use crate::listen::Peer;
+use crate::listen::{Hand, Peer, Proof};
 use crate::refusal::Refusal;
 
 /// What is said of a code or a token that is not good.
@@ -58,9 +58,10 @@ pub(crate) fn pages() -> Router<Arc<App>> {
 async fn login(
     State(app): State<Arc<App>>,
     Extension(peer): Extension<Peer>,
+    hand: Option<Extension<Hand>>,
     Body(body): Body<SignIn>,
 ) -> Result<Response, Refusal> {
-    let signed = sign_in(&app, peer, body).await?;
+    let signed = sign_in(&app, peer, hand, body).await?;
     let me = Me {
         name: signed.name.clone(),
         scope: signed.scope,
@@ -167,12 +168,13 @@ async fn show(
 async fn press(
     State(app): State<Arc<App>>,
     Extension(peer): Extension<Peer>,
+    hand: Option<Extension<Hand>>,
     form: Result<Form<SignIn>, FormRejection>,
 ) -> Response {
     let Ok(Form(form)) = form else {
         return failed(&Problem::new(Code::BadRequest, "the form cannot be read").into());
     };
-    match sign_in(&app, peer, form).await {
+    match sign_in(&app, peer, hand, form).await {
         Ok(signed) => {
             let to = HeaderValue::from_static("/");
             let there = (StatusCode::SEE_OTHER, [(header::LOCATION, to)]).into_response();
@@ -196,10 +198,27 @@ fn failed(refusal: &Refusal) -> Response {
 }
 
 /// Signs a page in. Who was wrong too often is not heard, so that trying is slow.
-async fn sign_in(app: &Arc<App>, peer: Peer, body: SignIn) -> Result<SignedIn, Refusal> {
+async fn sign_in(
+    app: &Arc<App>,
+    peer: Peer,
+    hand: Option<Extension<Hand>>,
+    body: SignIn,
+) -> Result<SignedIn, Refusal> {
     let now = clock::now();
     if let Some(wait) = app.auth.wait_ms(peer.address(), now) {
         return Err(auth::held_back(wait));
+    }
+    let is_code = body
+        .code
+        .as_ref()
+        .is_some_and(|it| app.auth.is_code(it, now));
+    let token = body.token.as_deref().unwrap_or_default().trim();
+    let proof = match app.auth.is_owners(token, now) {
+        true => Some(Proof::TokenFile),
+        false => is_code.then_some(Proof::Browser),
+    };
+    if let (Some(Extension(hand)), Some(proof)) = (hand, proof) {
+        auth::check_person(&hand, peer, proof).await?;
     }
     let found = match (body.code, body.token) {
         (Some(code), None) => {

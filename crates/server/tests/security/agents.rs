@@ -171,24 +171,78 @@ async fn an_agents_process_that_hides_its_files_is_refused_over_http() {
     assert_eq!(detail.contains("hides"), !is_root(), "{detail}");
 }
 
+/// Who asks for the page's own API, as a browser does at the other end of a tunnel.
+async fn page(server: &Server) -> Request {
+    let cookie = server.cookie(Scope::Full).await;
+    let request = Request::get(ME).cookie(&cookie);
+    request
+        .header("Host", &server.name())
+        .header("Sec-Fetch-Site", "same-origin")
+}
+
 #[tokio::test]
-async fn a_tunnel_that_hides_its_files_is_let_in() {
+async fn a_page_behind_a_tunnel_that_hides_its_files_is_let_in() {
+    let server = Server::start().await;
+    let tunnel = speaker::hidden_below_a_shell(&this(), &server.name());
+    let (answer, _) = speaker::hear(tunnel, page(&server).await).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+}
+
+// An agent can have an end held by nobody who is seen, as by a mapping of the closed socket. While a process of the person hides
+// its files, that looks like a tunnel, and the token is in a file that the agent can read.
+#[tokio::test]
+async fn the_token_of_the_file_is_refused_where_nobody_is_seen_to_hold_the_connection() {
     let server = Server::start().await;
     let to = server.name();
-    let tunnel = speaker::hidden_below_a_shell(&this(), &to);
-    let request = Request::get(ME).bearer(&server.owner());
-    let (answer, _) = speaker::hear(tunnel, request).await;
-    assert_eq!(answer.status, 200, "{answer:?}");
+    let owner = server.owner();
+    let sign_in = |route: &str| Request::post(route).json(&json!({"token": owner}));
+    for (request, seen) in [
+        (Request::get(ME).bearer(&owner), 200),
+        (sign_in("/api/v1/login"), 200),
+    ] {
+        let hidden = speaker::hidden_below_a_shell(&this(), &to);
+        let (answer, _) = speaker::hear(hidden, request).await;
+        let expected = if is_root() { seen } else { 403 };
+        assert_eq!(answer.status, expected, "{answer:?}");
+    }
+    let token = server.token("for scripts", Scope::Full);
+    for request in [
+        Request::get(ME).bearer(&token),
+        Request::post("/api/v1/login").json(&json!({"token": token})),
+    ] {
+        let hidden = speaker::hidden_below_a_shell(&this(), &to);
+        let (answer, _) = speaker::hear(hidden, request).await;
+        assert_eq!(answer.status, 200, "a token that was made: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_agents_process_cannot_sign_a_page_in() {
+    let server = Server::start().await;
+    let to = server.name();
+    let link = server.code(Scope::Full);
+    let by_token = Request::post("/api/v1/login").json(&json!({"token": server.owner()}));
+    let by_code = || Request::post("/api/v1/login").json(&json!({"code": link}));
+    for request in [by_token, by_code()] {
+        let agent = as_agent(speaker::command(&this(), &to));
+        let (answer, _) = speaker::hear(agent, request).await;
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (403, "not_allowed"),
+            "{answer:?}"
+        );
+    }
+    let (answer, _) = speaker::hear(speaker::command(&this(), &to), by_code()).await;
+    assert_eq!(answer.status, 200, "the link is not spent: {answer:?}");
 }
 
 #[tokio::test]
 async fn a_tunnel_that_hides_waits_for_the_end_of_an_agents_process_that_hides() {
     let server = Server::start().await;
     let to = server.name();
-    let token = server.owner();
-    let try_it = || {
-        let request = Request::get(ME).bearer(&token);
-        speaker::hear(speaker::hidden_below_a_shell(&this(), &to), request)
+    let try_it = || async {
+        let tunnel = speaker::hidden_below_a_shell(&this(), &to);
+        speaker::hear(tunnel, page(&server).await).await
     };
     let ssh_agent = Hiding::start(&this(), as_agent);
     let (answer, _) = try_it().await;
