@@ -1,11 +1,14 @@
 //! The agent's process: how it is started, signalled and reaped.
 //!
-//! Owns its identity. Invariants: it inherits three pipes and `agent.lock`, and nothing else of ours; it gets exactly the
-//! environment that was ordered; it is killed with the keeper; it is signalled only before it is reaped.
+//! Owns its identity. Invariants: it inherits its three streams and `agent.lock`, and nothing else of ours; nobody can open its
+//! stdin by its number in `/proc`; it gets exactly the environment that was ordered; it is killed with the keeper; it is
+//! signalled only before it is reaped.
 
 use std::fs::File;
 use std::io;
+use std::net::Shutdown;
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 
 use countersign_journal::SpawnedAgent;
@@ -40,6 +43,10 @@ impl Agent {
         mask: Mode,
         lock: File,
     ) -> io::Result<(Self, Pipes)> {
+        // What is written here answers for the person. A pipe could be opened in `/proc/PID/fd` by every process of the user, a
+        // socket cannot. Nothing comes back by it, so nothing can be kept in it either.
+        let (stdin, theirs) = UnixStream::pair()?;
+        stdin.shutdown(Shutdown::Read)?;
         let mut command = Command::new(&secrets.program);
         command
             .args(&secrets.args)
@@ -47,7 +54,7 @@ impl Agent {
             .env_clear()
             .envs(secrets.env.iter().map(|(name, value)| (name, value)))
             .env(Marker::NAME, marker)
-            .stdin(Stdio::piped())
+            .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         be_killed_with_parent(&mut command);
@@ -55,7 +62,8 @@ impl Agent {
         let ours = umask(mask);
         let spawned = command.spawn();
         umask(ours);
-        drop(lock);
+        // With it our copy of the agent's end.
+        drop((command, lock));
         let mut child = spawned?;
         let pid = child.id();
         let name = SpawnedAgent {
@@ -64,7 +72,7 @@ impl Agent {
         };
         let missing = || io::Error::other("a pipe is missing");
         let pipes = Pipes {
-            stdin: child.stdin.take().ok_or_else(missing)?.into(),
+            stdin: stdin.into(),
             stdout: OwnedFd::from(child.stdout.take().ok_or_else(missing)?).into(),
             stderr: OwnedFd::from(child.stderr.take().ok_or_else(missing)?).into(),
         };

@@ -41,6 +41,19 @@ fn a_question_is_answered_once() {
     assert!(standing.synced >= seq);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn no_other_process_of_the_user_writes_an_answer_to_the_agent() {
+    let stage = Stage::new(ASKS);
+    stage.start();
+    stage.until_journalled(r#"a {"type":"control_request""#);
+    let agent = stage.own(1).status().agent.unwrap();
+    let stdin = format!("/proc/{}/fd/0", agent.pid);
+    let opened = std::fs::OpenOptions::new().write(true).open(&stdin);
+    let code = opened.unwrap_err().raw_os_error();
+    assert_eq!(code, Some(rustix::io::Errno::NXIO.raw_os_error()));
+}
+
 #[test]
 fn each_number_is_taken_once_and_in_order() {
     let stage = Stage::new(ASKS);
