@@ -193,43 +193,73 @@ impl Call<'_> {
 
     /// Without the filters that the repository defines: an agent may have written them there. Those that the person has
     /// for all repositories run, as for large files. A file that needs one of the others counts as changed.
-    pub(super) async fn without_filters(mut self) -> Result<Self, WorktreeError> {
+    pub(super) async fn without_filters(self) -> Result<Self, WorktreeError> {
+        let names = self.names_in_settings("filter", &[b"local", b"worktree"]);
+        let names = names.await?;
+        let off = [
+            ("clean", ""),
+            ("smudge", ""),
+            ("process", ""),
+            ("required", "false"),
+        ];
+        Ok(self.with_settings("filter", names, &off))
+    }
+
+    /// Without the hooks that settings define (git 2.54), whoever wrote them: the folder of hooks is not used either.
+    async fn without_hooks(self) -> Result<Self, WorktreeError> {
+        let scopes: [&[u8]; 4] = [b"system", b"global", b"local", b"worktree"];
+        let names = self.names_in_settings("hook", &scopes).await?;
+        Ok(self.with_settings("hook", names, &[("enabled", "false")]))
+    }
+
+    /// Whether git may run hooks in this call: it changes references, files or the index.
+    fn may_run_hooks(&self) -> bool {
+        let command = self.args.first().and_then(|arg| arg.to_str());
+        let is_add = self.args.get(1).is_some_and(|arg| arg == "add");
+        match command {
+            Some("worktree") => is_add,
+            command => matches!(command, Some("update-ref" | "read-tree" | "add")),
+        }
+    }
+
+    /// The names that settings of these scopes define in a section: `filter.NAME.clean`.
+    async fn names_in_settings(
+        &self,
+        section: &str,
+        scopes: &[&[u8]],
+    ) -> Result<BTreeSet<Vec<u8>>, WorktreeError> {
         let mut asked = self.git.at(&self.dir);
         asked.env = self.env.clone();
-        let asked = asked.args([
-            "config",
-            "--show-scope",
-            "--name-only",
-            "-z",
-            "--get-regexp",
-        ]);
-        let said = asked.args(["^filter\\."]).run().await?;
-        let names = filters_of_repository(&said.stdout);
-        if names.is_empty() {
-            return Ok(self);
+        let asked = asked.args(["config", "--show-scope", "--name-only", "-z"]);
+        let asked = asked.args(["--get-regexp".to_owned(), format!("^{section}\\.")]);
+        // This very function is called by `run`.
+        let said = Box::pin(asked.run()).await?;
+        Ok(names_of(section, scopes, &said.stdout))
+    }
+
+    /// With these settings for each of the names, behind those that it has.
+    fn with_settings(
+        mut self,
+        section: &str,
+        names: BTreeSet<Vec<u8>>,
+        settings: &[(&str, &str)],
+    ) -> Self {
+        const COUNT: &str = "GIT_CONFIG_COUNT";
+        let known = self.env.iter().rfind(|(name, _)| name == COUNT);
+        let known = known.and_then(|(_, count)| count.to_str()?.parse().ok());
+        let mut count: usize = known.unwrap_or(0);
+        for name in &names {
+            for (what, value) in settings {
+                let key = [section.as_bytes(), name, what.as_bytes()].join(&b'.');
+                self = self.env(format!("GIT_CONFIG_KEY_{count}"), OsString::from_vec(key));
+                self = self.env(format!("GIT_CONFIG_VALUE_{count}"), value);
+                count += 1;
+            }
         }
-        let settings = names.iter().flat_map(|name| {
-            let off = [
-                ("clean", ""),
-                ("smudge", ""),
-                ("process", ""),
-                ("required", "false"),
-            ];
-            off.map(|(what, value)| {
-                (
-                    [b"filter.", name.as_slice(), b".", what.as_bytes()].concat(),
-                    value,
-                )
-            })
-        });
-        let mut count = 0;
-        for (key, value) in settings {
-            let key = OsString::from_vec(key);
-            self = self.env(format!("GIT_CONFIG_KEY_{count}"), key);
-            self = self.env(format!("GIT_CONFIG_VALUE_{count}"), value);
-            count += 1;
+        match names.is_empty() {
+            true => self,
+            false => self.env(COUNT, count.to_string()),
         }
-        Ok(self.env("GIT_CONFIG_COUNT", count.to_string()))
     }
 
     pub(super) fn stdin(mut self, bytes: Vec<u8>) -> Self {
@@ -263,6 +293,9 @@ impl Call<'_> {
     pub(super) async fn run(mut self) -> Result<Output, WorktreeError> {
         if !self.dir.is_dir() {
             return Err(WorktreeError::NoFolder(self.dir));
+        }
+        if self.may_run_hooks() {
+            self = self.without_hooks().await?;
         }
         let mut child = self.start()?;
         let input = std::mem::take(&mut self.stdin);
@@ -328,14 +361,15 @@ impl Call<'_> {
     }
 }
 
-/// The names of filters that a repository defines, from `scope NUL filter.NAME.what NUL …`.
-fn filters_of_repository(said: &[u8]) -> BTreeSet<Vec<u8>> {
+/// The names in a section that settings of these scopes define, from `scope NUL section.NAME.what NUL …`.
+fn names_of(section: &str, scopes: &[&[u8]], said: &[u8]) -> BTreeSet<Vec<u8>> {
     let mut parts = said.split(|byte| *byte == 0);
     let mut names = BTreeSet::new();
     while let (Some(scope), Some(key)) = (parts.next(), parts.next()) {
-        let name = key.strip_prefix(b"filter.");
+        let name = key.strip_prefix(section.as_bytes());
+        let name = name.and_then(|rest| rest.strip_prefix(b"."));
         let name = name.and_then(|rest| Some(&rest[..memchr::memrchr(b'.', rest)?]));
-        if matches!(scope, b"local" | b"worktree") {
+        if scopes.contains(&scope) {
             names.extend(name.map(<[u8]>::to_vec));
         }
     }
@@ -429,8 +463,13 @@ mod tests {
     #[test]
     fn filters_of_the_repository_are_told_from_those_of_the_person() {
         let said = b"global\0filter.lfs.clean\0local\0filter.a.b=c.clean\0local\0filter.a.b=c.required\0worktree\0filter.w.process\0";
-        let names: Vec<_> = filters_of_repository(said).into_iter().collect();
-        assert_eq!(names, [b"a.b=c".to_vec(), b"w".to_vec()]);
+        let names = |section: &str, scopes: &[&[u8]]| -> Vec<Vec<u8>> {
+            names_of(section, scopes, said).into_iter().collect()
+        };
+        let of_repository = names("filter", &[b"local", b"worktree"]);
+        assert_eq!(of_repository, [b"a.b=c".to_vec(), b"w".to_vec()]);
+        assert_eq!(names("filter", &[b"global"]), [b"lfs".to_vec()]);
+        assert_eq!(names("hook", &[b"local"]), [b""; 0]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use countersign_host::worktree::{BranchFate, Losses, Worktree, WorktreeError, Wo
 use crate::stage::{NOW, Stage, write};
 
 /// A git that runs a line of shell before it does what it was asked for.
-fn with_git(stage: &Stage, line: &str) -> Worktrees {
+pub(crate) fn with_git(stage: &Stage, line: &str) -> Worktrees {
     let bin = stage.root.join("bin");
     let script = format!("#!/bin/sh\n{line}\nexec /usr/bin/git \"$@\"\n");
     write(&bin.join("git"), script);

@@ -10,6 +10,7 @@ mod create;
 mod deceived;
 mod diff;
 mod disk;
+mod hooks;
 mod list;
 mod refusals;
 mod remove;
