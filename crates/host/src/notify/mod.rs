@@ -43,6 +43,6 @@ pub use mask::Mask;
 pub use post::HttpLimits;
 pub use program::ProgramLimits;
 pub use shell::{Left, Notifier, Outside};
-pub(crate) use summary::line as summary_line;
+pub(crate) use summary::{is_invisible, line as summary_line};
 pub use target::{BadTarget, Secret, Shape, Target, To};
 pub use targets::{Said, Targets};

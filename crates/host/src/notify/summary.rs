@@ -93,7 +93,7 @@ pub(super) fn masked(text: &str) -> String {
 }
 
 /// Letters that turn the direction of a text or take no room: they make a line look like another.
-fn is_invisible(c: char) -> bool {
+pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Owns which commands a wish can stand for: scripts and targets that the folder itself names, and commands that stand in
 //! the plan. Invariants: each rule means one exact command and allows it by itself; nothing is offered for a command that
-//! cannot be read, destroys something, or runs unasked anyway; what fits no command is offered nothing.
+//! cannot be read, looks like another, destroys something, or runs unasked anyway; what fits no command is offered nothing.
 
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -15,6 +15,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+
+use crate::notify::is_invisible;
 
 /// Maximum number of rules that are offered for one wish.
 const MOST_OFFERS: usize = 6;
@@ -111,7 +113,8 @@ pub(crate) fn offers(wish: &Wish, plan: Option<&str>, cwd: &Path) -> Vec<WishOff
 /// The rule for one exact command, if it would do what it says.
 fn rule_for(command: &str, cwd: &Path) -> Option<String> {
     // A star or `:*` in a rule would mean more than this command.
-    if command.len() > LONGEST_COMMAND || command.contains('*') || command.contains('\n') {
+    let means_more = command.contains(['*', '\n']);
+    if command.len() > LONGEST_COMMAND || means_more || command.contains(is_invisible) {
         return None;
     }
     let escaped = command
@@ -317,7 +320,7 @@ mod tests {
 
     #[test]
     fn nothing_is_offered_that_destroys_is_wider_or_cannot_be_read() {
-        let plan = "`rm -rf test`, `npm test *`, `npm test:*`, `$X test`, `npm test && rm -rf x`, open ` test";
+        let plan = "`sh \u{202e}x test`, `npm\u{200b} test`, `rm -rf test`, `npm test *`, `npm test:*`, `$X test`, `npm test && rm -rf x`, open ` test";
         assert_eq!(offered("run tests", plan, &[]), [""; 0]);
         let wish = Wish {
             tool: "WebFetch".to_owned(),
