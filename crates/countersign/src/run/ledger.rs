@@ -3,7 +3,7 @@
 //! Owns [`Entry`], the record of one decision, and [`Ledger`], which knows which calls have one. Invariant: every call
 //! that the agent makes has an entry by the time its result is there, also one that the CLI settled by itself.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use countersign_policy::Verdict;
 use serde_json::{Value, json};
@@ -103,11 +103,21 @@ impl Entry {
     }
 }
 
+/// A call that was made and not settled.
+#[derive(Debug)]
+struct OpenCall {
+    id: String,
+    tool: String,
+    input: Value,
+}
+
 /// Which calls have an entry.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    /// Calls that were made and not settled: id → tool and input.
-    open: HashMap<String, (String, Value)>,
+    /// Calls that were made and not settled, in the order in which they were made.
+    open: BTreeMap<u64, OpenCall>,
+    /// How many calls were made.
+    made: u64,
     /// Calls of questions that did not name them.
     named: HashSet<String>,
     settled: HashSet<String>,
@@ -117,13 +127,26 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// The agent makes a call.
     pub(crate) fn called(&mut self, id: &str, tool: &str, input: &Value) {
-        if !self.settled.contains(id) {
-            self.open
-                .insert(id.to_owned(), (tool.to_owned(), input.clone()));
+        if self.settled.contains(id) {
+            return;
         }
+        self.close(id);
+        self.made += 1;
+        let call = OpenCall {
+            id: id.to_owned(),
+            tool: tool.to_owned(),
+            input: input.clone(),
+        };
+        self.open.insert(self.made, call);
     }
 
-    /// Finds the call that a question is about, where the CLI does not name it: one of the same input that no other
+    fn close(&mut self, id: &str) -> Option<OpenCall> {
+        let found = self.open.iter().find(|(_, call)| call.id == id);
+        let at = found.map(|(at, _)| *at)?;
+        self.open.remove(&at)
+    }
+
+    /// Finds the call that a question is about, where the CLI does not name it: the oldest of the same input that no other
     /// question is about, else the only one of that tool.
     pub(crate) fn name(&mut self, entry: &mut Entry) {
         if entry.tool_use_id.is_some() {
@@ -131,12 +154,12 @@ impl Ledger {
         }
         let of_tool = self
             .open
-            .iter()
-            .filter(|(id, (tool, _))| *tool == entry.tool && !self.named.contains(*id));
+            .values()
+            .filter(|call| call.tool == entry.tool && !self.named.contains(&call.id));
         let of_tool: Vec<_> = of_tool.collect();
-        let exact = of_tool.iter().find(|(_, (_, input))| *input == entry.input);
+        let exact = of_tool.iter().find(|call| call.input == entry.input);
         let found = match (exact, of_tool.as_slice()) {
-            (Some((id, _)), _) | (None, [(id, _)]) => (*id).clone(),
+            (Some(call), _) | (None, [call]) => call.id.clone(),
             _ => return,
         };
         self.named.insert(found.clone());
@@ -146,7 +169,7 @@ impl Ledger {
     /// A decision was made.
     pub(crate) fn settle(&mut self, entry: &Entry) {
         if let Some(id) = &entry.tool_use_id {
-            self.open.remove(id);
+            self.close(id);
             self.named.remove(id);
             self.settled.insert(id.clone());
         }
@@ -161,7 +184,7 @@ impl Ledger {
         if self.settled.remove(id) {
             return None;
         }
-        let (tool, input) = self.open.remove(id)?;
+        let OpenCall { tool, input, .. } = self.close(id)?;
         Some(Entry {
             tool_use_id: Some(id.to_owned()),
             tool,
@@ -237,8 +260,8 @@ mod tests {
             entry.tool_use_id
         };
         assert_eq!(name("pwd").as_deref(), Some("b"));
-        let twice: std::collections::BTreeSet<_> = [name("ls"), name("ls")].into();
-        assert_eq!(twice, [Some("a".to_owned()), Some("c".to_owned())].into());
+        assert_eq!(name("ls").as_deref(), Some("a"));
+        assert_eq!(name("ls").as_deref(), Some("c"));
         assert_eq!(name("ls"), None);
     }
 

@@ -160,6 +160,8 @@ impl Book {
         }
         self.generation = to.generation;
         self.note = None;
+        // Some were taken by questions that are gone: what is asked again must not be given another call of the same input.
+        self.calls = OpenCalls::default();
     }
 
     /// Takes one record.
@@ -486,6 +488,20 @@ mod tests {
             lives(&taken(&mut book, &line(7, result))),
             [Life::Settled { outcome }]
         );
+    }
+
+    #[test]
+    fn a_question_that_is_read_again_is_given_no_other_call_of_the_same_input() {
+        let ask = serde_json::json!({"type": "control_request", "request_id": "again", "request":
+            {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}}});
+        let ask = line(5, ask);
+        let mut book = allowed(&ask);
+        let other = serde_json::json!({"type": "assistant", "parent_tool_use_id": null, "message": {"role": "assistant", "model": "m",
+            "content": [{"type": "tool_use", "id": "u", "name": "Bash", "input": {"command": "ls"}}]}});
+        taken(&mut book, &line(7, other));
+        book.cut(Cursor::new(1, 4));
+        taken(&mut book, &ask);
+        assert_eq!(book.get("again").unwrap().tool_use_id, None);
     }
 
     #[test]
