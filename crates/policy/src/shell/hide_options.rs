@@ -116,10 +116,8 @@ pub(super) fn is_told_by_option(name: &str, arguments: &[Word]) -> bool {
 
 /// npm takes its options with any number of dashes, also shortened, and up to `--`.
 fn npm(arguments: &[Word]) -> bool {
-    let own = arguments
-        .iter()
-        .take_while(|word| word.literal() != Some("--"));
-    own.into_iter().any(|word| {
+    let is_own = |word: &&Word| word.literal() != Some("--");
+    arguments.iter().take_while(is_own).any(|word| {
         let text = word.shown();
         let name = text.trim_start_matches('-');
         let is_option = name.len() < text.len() && name != "global";
@@ -132,8 +130,8 @@ fn npm(arguments: &[Word]) -> bool {
 
 fn compiler(arguments: &[Word]) -> bool {
     arguments.iter().any(|word| {
-        let starts = |option: &&str| word.shown().starts_with(option);
-        OF_COMPILERS.iter().any(|option| starts(&option)) || !cannot_be_option(word)
+        let is_it = |option: &&str| word.shown().starts_with(option);
+        OF_COMPILERS.iter().any(is_it) || !cannot_be_option(word)
     })
 }
 
