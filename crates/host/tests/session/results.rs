@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use countersign_host::control::State;
 use countersign_host::session::Effect;
-use countersign_host::session::Input::{Budget, ReleaseQueue, Resume, TryAgain};
+use countersign_host::session::Input::{Admitted, Budget, Gone, ReleaseQueue, Resume, TryAgain};
 
 use crate::lines::*;
 use crate::stage::Do::{A, H, I, K, Wait};
-use crate::stage::{SECOND, Stage, exited, queue};
+use crate::stage::{SECOND, Stage, exit, exited, queue};
 
 fn api_error(status: Option<u16>, text: &str, is_new: bool) -> Value {
     let mut line =
@@ -372,4 +372,63 @@ fn what_a_turn_has_cost_is_known_before_the_next_message_goes() {
         (A(result_ok()), "idle", &["turn ended well"]),
         (Wait(2), "running", &["send 2"]),
     ]);
+}
+
+/// The result of a turn that the CLI's own limit of dollars ended.
+fn result_capped() -> Value {
+    json!({"type": "result", "subtype": "error_max_budget_usd", "is_error": true, "errors": ["Reached maximum budget ($2)"]})
+}
+
+/// A session that has spent what the CLI lets it spend, with what it has in the background and what waits.
+fn at_the_clis_limit(in_background: bool, waiting: &[u64]) -> Stage {
+    let mut stage = Stage::running();
+    stage.give(told(0.5, 1.0));
+    if in_background {
+        stage.agent(tool("t1", "Task"));
+        stage.agent(background_tasks(&["a1"]));
+        stage.agent(task_started("a1", "t1", Some(true)));
+        stage.agent(tool_result_async(
+            "t1",
+            json!({"isAsync": true, "status": "async_launched"}),
+        ));
+    }
+    stage.queue(waiting);
+    stage.agent(result_capped());
+    stage.give(told(2.0, 1.0));
+    assert_eq!(stage.state(), "paused");
+    stage
+}
+
+fn told(spent: f64, budget: f64) -> countersign_host::session::Input {
+    Budget {
+        spent,
+        budget: Some(budget),
+    }
+}
+
+#[test]
+fn work_in_the_background_does_not_keep_an_agent_that_is_at_the_clis_own_limit() {
+    for in_background in [false, true] {
+        let mut stage = at_the_clis_limit(in_background, &[]);
+        let effects = stage.give(told(2.0, 8.0));
+        let is_end = |effect: &Effect| matches!(effect, Effect::End { .. });
+        assert!(effects.iter().any(is_end), "{in_background}: {effects:?}");
+    }
+}
+
+#[test]
+fn what_waited_behind_the_clis_own_limit_goes_to_the_next_agent_once_the_budget_allows_it() {
+    let mut stage = at_the_clis_limit(false, &[2]);
+    stage.give(told(2.0, 8.0));
+    let mut effects = stage.keeper(&exited(0));
+    effects.extend(stage.give(Gone {
+        generation: 1,
+        exit: exit(0),
+        stderr: String::new(),
+    }));
+    effects.extend(stage.give(Admitted));
+    effects.extend(stage.come_up(2));
+    effects.extend(stage.wait(5));
+    let is_sent = |effect: &Effect| matches!(effect, Effect::Send { .. });
+    assert!(effects.iter().any(is_sent), "{effects:?}");
 }
