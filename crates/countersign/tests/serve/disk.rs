@@ -142,6 +142,25 @@ fn on_a_full_disk_a_no_and_an_interrupt_reach_the_agent_and_it_says_that_it_is_n
     assert_eq!(state_of(&browser, &asks), "idle");
 }
 
+#[test]
+fn on_a_full_disk_the_first_interrupt_is_stored_where_room_is_kept_and_ends_the_turn() {
+    let name =
+        "disk::on_a_full_disk_the_first_interrupt_is_stored_where_room_is_kept_and_ends_the_turn";
+    if elsewhere(name) {
+        return;
+    }
+    let stage = small();
+    let daemon = stage.serve(&["--claude", &stage.playing(SCENARIO)]);
+    let browser = daemon.signed_in();
+    let waits = started(&stage, &browser, "wait");
+    until_shown(&browser, &format!("/plain/sessions/{waits}"), "Waiting.");
+    let path = format!("/sessions/{waits}/interrupt");
+    fill(&stage.data());
+    let answer = api::send(&browser, "POST", &path, &Value::Null);
+    assert_eq!(answer.status, 200, "{answer:?}");
+    until_state(&browser, &waits, "idle");
+}
+
 /// Takes what was given back, too.
 fn fill_again(folder: &Path) {
     let mut file = std::fs::File::create(folder.join("filled again")).unwrap();
