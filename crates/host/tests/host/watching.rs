@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use countersign_host::control::{
-    Command, Control, ControlError, Followed, Happened, HostEvent, Message, SessionId, SessionView,
+    Command, Control, ControlError, Followed, Happened, HostEvent, Message, Mode, SessionId,
+    SessionView,
 };
 
 use crate::heard::{is_quiet, next};
@@ -33,6 +34,24 @@ fn state(event: &HostEvent) -> Option<&str> {
         Happened::Session { state, .. } => Some(state),
         _ => None,
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mode_that_somebody_chose_is_news_to_everybody() {
+    let stage = Stage::new(TALK).await;
+    let id = stage.start("one").await;
+    stage.until_said(id, "says: one.").await;
+    // What it has cost is the last that is told of a turn.
+    let is_counted = |view: &SessionView| is_done(view) && view.cost_usd > 0.2;
+    stage.until_seen(id, "counted", is_counted).await;
+    let last = stage.host().last_event().await.unwrap();
+    let mut news = stage.host().events(Some(last)).await.unwrap();
+    let mode = Mode::Edits;
+    let command = Command::SetMode { session: id, mode };
+    stage.execute(command).await;
+    let event = next(&mut news).await;
+    assert_eq!((event.session, state(&event)), (Some(id), Some("idle")));
+    assert_eq!(stage.view(id).await.mode, mode);
 }
 
 #[tokio::test(flavor = "multi_thread")]
