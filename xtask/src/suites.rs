@@ -509,6 +509,30 @@ mod tests {
     }
 
     #[test]
+    fn server_terminal_faults_and_security_run_as_an_ordinary_user_and_a_small_part_again_as_root()
+    {
+        let of = |name: &str| {
+            let suite = SUITES.iter().find(|suite| suite.name == name).unwrap();
+            let Work::Tests(filter, whose) = suite.work else {
+                panic!("{name} runs no tests");
+            };
+            assert_eq!(suite.when, When::Always, "{name}");
+            (filter, whose)
+        };
+        let ordinary = ["api", "terminal", "faults scripted", "faults newest"];
+        let filters = ordinary.map(|name| {
+            let (filter, whose) = of(name);
+            assert_eq!(whose, Whose::OrdinaryUser, "{name}");
+            filter
+        });
+        let all_of_the_server = "package(countersign-server) & kind(test) - binary(contract)";
+        assert!(filters[0].contains(all_of_the_server), "{}", filters[0]);
+        let (again, whose) = of("root");
+        assert_eq!(whose, Whose::Caller);
+        assert!(again.contains("binary(security)"), "{again}");
+    }
+
+    #[test]
     fn the_page_fetches_a_real_cli_and_runs_without_it() {
         let suite = SUITES.iter().find(|suite| suite.name == "page").unwrap();
         assert_eq!(suite.items(), [Item::Claude(newest())]);
