@@ -64,6 +64,12 @@ describe('from the login link', () => {
       const page = await second.newPage();
       await page.goto(stage.firstLink);
       await page.getByText(/no longer works/).waitFor();
+      // It looks like the product: a card with an ink button, and no bare form.
+      const looks = await page.evaluate(() => {
+        const of = (name: string) => getComputedStyle(document.querySelector(name) ?? document.body);
+        return { body: of('body').backgroundColor, card: of('main').backgroundColor, line: of('main').borderTopStyle, button: of('button').backgroundColor, code: of('main code').borderTopStyle };
+      });
+      expect(looks).toEqual({ body: 'rgb(245, 246, 247)', card: 'rgb(255, 255, 255)', line: 'solid', button: 'rgb(27, 30, 36)', code: 'solid' });
       await page.goto(stage.url);
       await page.getByRole('heading', { name: 'Not signed in' }).waitFor();
     } finally {
