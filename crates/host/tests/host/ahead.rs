@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use countersign_host::control::{Control, SessionId};
+use countersign_host::control::{Command, Control, SessionId};
 use countersign_host::store::Store;
 use countersign_host::store::shelf::StoredShelf;
 use countersign_journal::{Cursor, Reader, Step};
@@ -77,4 +77,26 @@ async fn a_transcript_that_nobody_has_opened_is_folded_while_its_agent_writes() 
     drop(store);
     stage.open().await;
     until_ready(&stage, id, end).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_transcript_that_has_no_checkpoints_is_folded_by_the_next_host_though_its_agent_has_ended()
+ {
+    let mut stage = Stage::new(FLOOD).await;
+    let id = stage.start("go").await;
+    stage.open_approvals(id, 1).await;
+    stage.execute(Command::ForceEnd { session: id }).await;
+    stage.until(id, "stopped").await;
+    stage.close().await;
+    let end = end_of(&stage, id);
+    let store = Store::open(&stage.settings.agents.data.join("host.db")).unwrap();
+    let lost = move |it: &countersign_host::store::Connection| {
+        countersign_host::store::shelf::clear(it, id)
+    };
+    let durability = countersign_host::store::Durability::Full;
+    store.write(durability, lost).await.unwrap();
+    drop(store);
+    stage.open().await;
+    until_ready(&stage, id, end).await;
+    assert_eq!(stage.view(id).await.state.name(), "stopped");
 }
