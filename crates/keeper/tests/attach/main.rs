@@ -25,7 +25,13 @@ turn
 #[tokio::test]
 async fn a_session_on_a_new_agent_is_like_any_other() {
     let stage = Stage::new(ASKS);
-    let mut kept = stage.launch(Claude::new().questions()).await;
+    // It ends by itself, however slow the machine is.
+    let unhurried = countersign_keeper::Graces {
+        stdin_ms: 30_000,
+        ..Default::default()
+    };
+    let claude = Claude::new().questions();
+    let mut kept = stage.launch_with(claude, unhurried).await;
     let turn = within(kept.session.send("go")).await.unwrap();
     let Some(Question::Permission(mut question)) = within(kept.session.questions.next()).await
     else {
@@ -35,10 +41,7 @@ async fn a_session_on_a_new_agent_is_like_any_other() {
     question.allow().unwrap();
     let result = within(turn).await.unwrap();
     assert!(result.text().contains("README"));
-    // It ends by itself, however slow the machine is.
-    let mut unhurried = Graces::default();
-    unhurried.close = Duration::from_secs(30);
-    let closed = within(kept.session.handle.close_with(unhurried)).await;
+    let closed = within(kept.session.handle.close()).await;
     assert_eq!(closed.code, Some(0), "{closed:?}");
     assert_eq!(closed.transport, None);
 

@@ -83,7 +83,12 @@ impl Stage {
 
     /// Starts the agent.
     pub(crate) async fn launch(&self, claude: Claude) -> Kept {
-        let launched = self.try_launch(claude).await;
+        self.launch_with(claude, Graces::default()).await
+    }
+
+    /// Launches an agent whose keeper gives it this much time to end. What its host would give it does not count there.
+    pub(crate) async fn launch_with(&self, claude: Claude, graces: Graces) -> Kept {
+        let launched = self.try_launch_with(claude, graces).await;
         launched.unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -97,6 +102,10 @@ impl Stage {
     }
 
     pub(crate) async fn try_launch(&self, claude: Claude) -> Result<Kept, AttachError> {
+        self.try_launch_with(claude, Graces::default()).await
+    }
+
+    async fn try_launch_with(&self, claude: Claude, graces: Graces) -> Result<Kept, AttachError> {
         let claude = claude
             .cli(example("scripted_agent"))
             .cwd(self.folder.path())
@@ -116,7 +125,7 @@ impl Stage {
             run: self.folder.path().join("run"),
             token: Self::token(),
             epoch: self.next_epoch(),
-            graces: Graces::default(),
+            graces,
             has_hooks: false,
         };
         within(launch(claude, keeper, &order, count)).await
