@@ -85,6 +85,8 @@ changes! {
     /// An allow needs no `updatedInput`; `{}` means the original.
     allow_may_omit_input since 325;
     empty_input_means_original since 197;
+    /// An `updatedInput` that the tool does not take refuses the call.
+    checks_given_input since 197;
     /// A bad entry in `updatedPermissions` is dropped instead of refusing the whole answer.
     drops_bad_updates since 197;
     /// *Deny and stop* replaces the host's message by a stock text.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use countersign_testkit::json::Json;
 use countersign_testkit::recording::{Dir, Entry};
 
-use super::path::{Path, Step};
+use super::path::{Path, Pattern, Step};
 use super::table::{How, lookup};
 use super::text::{Piece, pieces};
 use super::word::Words;
@@ -158,7 +158,11 @@ impl Normaliser {
                 Node::Object(entries.collect())
             }
             Json::Array(items) => {
-                let items = items.into_iter().enumerate().map(|(index, item)| {
+                let is_list_of_tools =
+                    word == "system/init" && Pattern::parse("tools").matches(path);
+                let items = items.into_iter();
+                let items = items.filter(|item| !(is_list_of_tools && is_not_run(item)));
+                let items = items.enumerate().map(|(index, item)| {
                     path.below(Step::Item(index), |path| self.node(word, path, item))
                 });
                 Node::List(items.collect())
@@ -179,6 +183,16 @@ impl Normaliser {
             (_, json) => Leaf::Plain(json),
         }
     }
+}
+
+/// Whether it is a tool that the scripted CLI cannot run, and does not list.
+fn is_not_run(tool: &Json) -> bool {
+    const NOT_RUN: &str = "CronCreate CronDelete CronList EnterWorktree ExitWorktree ListAgents Monitor ReportFindings \
+                           ScheduleWakeup SendMessage Skill ToolSearch Workflow TaskCreate TaskGet TaskList TaskUpdate";
+    let Json::String(name) = tool else {
+        return false;
+    };
+    NOT_RUN.split(' ').any(|tool| tool == name)
 }
 
 /// What an id begins with that says of which kind it is. A recording numbers most ids and keeps that.

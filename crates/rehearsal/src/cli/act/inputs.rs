@@ -56,14 +56,14 @@ const TOOLS: [(&str, &str); 15] = [
 ];
 
 /// A field of a tool, as [`TOOLS`] writes it.
-struct Field {
-    name: &'static str,
+struct Field<'a> {
+    name: &'a str,
     is_needed: bool,
-    kind: &'static str,
+    kind: &'a str,
 }
 
-impl Field {
-    fn read(word: &'static str) -> Self {
+impl<'a> Field<'a> {
+    fn read(word: &'a str) -> Self {
         let (name, kind) = word.split_once(['?', '!']).unwrap_or((word, ""));
         Self {
             name,
@@ -85,38 +85,21 @@ impl Field {
     }
 }
 
+/// A field that cannot be taken: what is wrong with it, and what was there.
+struct Wrong<'a> {
+    text: String,
+    field: &'a Field<'a>,
+    received: &'static str,
+}
+
 /// The input as the tool takes it, and as the model's line shows it; or what the model hears instead.
 pub(in crate::cli) fn accept(tool: &str, input: &Value) -> Result<Value, Ran> {
-    let tool = match tool {
-        "Task" => "Agent",
-        "KillShell" | "KillBash" => "TaskStop",
-        other => other,
-    };
-    let Some((_, fields)) = TOOLS.iter().find(|(known, _)| *known == tool) else {
+    let tool = name_today(tool);
+    let Some(fields) = fields_of(tool) else {
         return Ok(input.clone());
     };
-    let fields: Vec<Field> = fields.split_whitespace().map(Field::read).collect();
-    let mut taken = Map::new();
-    for field in &fields {
-        let (name, expected) = (field.name, field.kind);
-        match input.get(name) {
-            Some(value) => {
-                let found = field.take(value).ok_or_else(|| {
-                    let received = kind(value);
-                    let text = format!(
-                        "The parameter `{name}` type is expected as `{expected}` but provided as `{received}`"
-                    );
-                    refused(tool, &text, name, expected, received)
-                })?;
-                taken.insert(name.to_owned(), found);
-            }
-            None if field.is_needed => {
-                let text = format!("The required parameter `{name}` is missing");
-                return Err(refused(tool, &text, name, expected, "undefined"));
-            }
-            None => {}
-        }
-    }
+    let mut taken = take_fields(&fields, input)
+        .map_err(|wrong| refused(tool, &wrong.text, wrong.field, wrong.received))?;
     let others = input.as_object().into_iter().flatten();
     let mut others = others.filter(|(name, _)| !fields.iter().any(|field| field.name == *name));
     match tool {
@@ -125,12 +108,71 @@ pub(in crate::cli) fn accept(tool: &str, input: &Value) -> Result<Value, Ran> {
         _ => {
             if let Some((name, _)) = others.next() {
                 let text = format!("An unexpected parameter `{name}` was provided");
-                return Err(refused(tool, &text, name, "nothing", "something"));
+                let field = Field {
+                    name,
+                    is_needed: false,
+                    kind: "nothing",
+                };
+                return Err(refused(tool, &text, &field, "something"));
             }
         }
     }
     complete(tool, &mut taken);
     Ok(Value::Object(taken))
+}
+
+/// What is wrong with an input that the host gave in place of the model's. Unlike a model it may name more fields than a
+/// tool has.
+pub(in crate::cli) fn fault_of_given(tool: &str, input: &Value) -> Option<String> {
+    let fields = fields_of(name_today(tool))?;
+    take_fields(&fields, input).err().map(|wrong| wrong.text)
+}
+
+fn name_today(tool: &str) -> &str {
+    match tool {
+        "Task" => "Agent",
+        "KillShell" | "KillBash" => "TaskStop",
+        other => other,
+    }
+}
+
+fn fields_of(tool: &str) -> Option<Vec<Field<'static>>> {
+    let (_, fields) = TOOLS.iter().find(|(known, _)| *known == tool)?;
+    Some(fields.split_whitespace().map(Field::read).collect())
+}
+
+/// The fields that the tool knows, read as it reads them.
+fn take_fields<'a>(
+    fields: &'a [Field<'a>],
+    input: &Value,
+) -> Result<Map<String, Value>, Wrong<'a>> {
+    let mut taken = Map::new();
+    for field in fields {
+        let (name, expected) = (field.name, field.kind);
+        let wrong = |text: String, received| Wrong {
+            text,
+            field,
+            received,
+        };
+        match input.get(name) {
+            Some(value) => {
+                let received = kind(value);
+                let text = || {
+                    format!(
+                        "The parameter `{name}` type is expected as `{expected}` but provided as `{received}`"
+                    )
+                };
+                let found = field.take(value).ok_or_else(|| wrong(text(), received))?;
+                taken.insert(name.to_owned(), found);
+            }
+            None if field.is_needed => {
+                let text = format!("The required parameter `{name}` is missing");
+                return Err(wrong(text, "undefined"));
+            }
+            None => {}
+        }
+    }
+    Ok(taken)
 }
 
 /// Fills in what the model left out, and takes blanks away from the ends of new lines, except in Markdown.
@@ -158,7 +200,8 @@ fn complete(tool: &str, fields: &mut Map<String, Value>) {
     }
 }
 
-fn refused(tool: &str, text: &str, field: &str, expected: &str, received: &str) -> Ran {
+fn refused(tool: &str, text: &str, field: &Field<'_>, received: &str) -> Ran {
+    let (field, expected) = (field.name, field.kind);
     let told = format!("{tool} failed due to the following issue:\n{text}");
     let issue = format!(
         "[\n  {{\n    \"expected\": \"{expected}\",\n    \"code\": \"invalid_type\",\n    \"path\": [\n      \"{field}\"\n    ],\n    \

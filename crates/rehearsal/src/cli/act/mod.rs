@@ -28,7 +28,7 @@ mod write;
 #[cfg(target_os = "linux")]
 mod tests;
 
-pub(in crate::cli) use inputs::{accept, runs_beside_others};
+pub(in crate::cli) use inputs::{accept, fault_of_given, runs_beside_others};
 pub(in crate::cli) use ran::Ran;
 pub(in crate::cli) use stop::Stop;
 pub(in crate::cli) use workbench::{Job, Task, Workbench};

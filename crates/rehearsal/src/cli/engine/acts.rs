@@ -66,10 +66,7 @@ impl Engine {
                 let text = format!(
                     "Error: No such tool available: {name}. {name} is not available in this session."
                 );
-                return Report {
-                    structured: text.clone().into(),
-                    ..Report::error(format!("<tool_use_error>{text}</tool_use_error>"))
-                };
+                return Report::error(format!("<tool_use_error>{text}</tool_use_error>"));
             }
             let ran = act::Ran::no_such_tool(name);
             Report {

@@ -34,7 +34,7 @@ impl Engine {
         if key == MAIN && self.turn.is_some() && !self.may_ask_model() {
             return;
         }
-        let model = self.model.clone();
+        let model = self.model_of(key);
         let heard = self.talk(key).heard.clone();
         let request = json!({
             "model": model, "stream": true, "tools": [{}], "messages": heard,
@@ -130,7 +130,7 @@ impl Engine {
         retry_after: Option<Duration>,
     ) {
         let most = self.flags_of_env.max_retries;
-        let again = matches!(status, 0 | 408 | 409 | 429 | 500..=599);
+        let again = matches!(status, 0 | 401 | 408 | 409 | 429 | 500..=599);
         let attempts = self.talk(fiber.talk).attempts;
         if !again || attempts >= most {
             let text = format!("{status} {text}");
@@ -140,6 +140,7 @@ impl Engine {
         let delay = retry_after.unwrap_or(RETRY * 2u32.saturating_pow(attempts.min(6)));
         let word = match kind {
             "api_error" => "server_error",
+            "authentication_error" => "authentication_failed",
             kind => kind.trim_end_matches("_error"),
         };
         let status = (status > 0).then_some(status);

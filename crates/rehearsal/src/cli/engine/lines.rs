@@ -42,6 +42,10 @@ impl Engine {
         if let Some(style) = self.settings.effective().get_mut("outputStyle") {
             line["output_style"] = style.take();
         }
+        if let Some(listed) = line.get_mut("additional_directories") {
+            let folders = self.permissions.more_folders();
+            *listed = folders.map(|folder| folder.to_string_lossy()).collect();
+        }
         if let Some(effort) = line.get_mut("per_turn_effort_active") {
             *effort = super::ledger::has_effort(&self.model).into();
         }
@@ -132,7 +136,7 @@ impl Engine {
         let user_lines = self.turn.as_ref().map_or(0, |turn| turn.user_lines);
         line["num_turns"] = (user_lines + 1).into();
         let reason = self.talk(MAIN).stop_reason.clone();
-        if let (Some(field), Some(reason)) = (line.get_mut("stop_reason"), reason) {
+        if let Some(field) = line.get_mut("stop_reason") {
             *field = reason.into();
         }
         let Some(turn) = &self.turn else {

@@ -400,6 +400,7 @@ impl Engine {
             None => Default::default(),
         };
         Some(match name {
+            "config_dir" => self.config_dir.clone(),
             "cwd" => self.cwd.clone(),
             "first_prompt" => self.talk(MAIN).first_prompt(),
             "home" => self.home.clone(),
@@ -407,6 +408,7 @@ impl Engine {
             "model" => self.model.clone(),
             "n" => fiber_count.to_string(),
             "pid" => self.pid.to_string(),
+            "project_dir" => self.project_dir.clone(),
             "plan_file" => self.plan_file.clone().unwrap_or_default(),
             "prompt" => prompt,
             "result" => self.talk(talk).report.clone(),

@@ -26,11 +26,6 @@ impl Engine {
             insert(&mut names, "Glob");
             insert(&mut names, "Grep");
         }
-        if !super::ledger::has_effort(&self.model) && self.flags.tools.is_none() {
-            for name in ["TaskCreate", "TaskGet", "TaskList", "TaskUpdate"] {
-                insert(&mut names, name);
-            }
-        }
         if self.flags.schema.is_some() {
             insert(&mut names, "StructuredOutput");
         }

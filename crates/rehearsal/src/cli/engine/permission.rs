@@ -9,6 +9,7 @@ use super::ask::{Answer, Kind};
 use super::call::Stage;
 use super::hooks::{Decision, Heard};
 use super::report::{Ending, Report, display_name};
+use crate::cli::act;
 use crate::cli::permissions::{self, Decision as Ruling, Mcp, Refusal, answered_meta};
 use crate::cli::scenario::Asking;
 use crate::cli::verdict::{self, Verdict};
@@ -192,10 +193,34 @@ impl Engine {
         true
     }
 
+    /// The host allowed the call with an input that the tool does not take.
+    fn refuse_given(&mut self, index: usize, fault: &str) {
+        let name = &self.calls[index].name;
+        let told = format!(
+            "<tool_use_error>The permission handler returned updatedInput for {name} that failed schema validation: {name} failed due to the following issue:\n{fault}</tool_use_error>"
+        );
+        let structured = format!(
+            "InputValidationError: permission handler updatedInput failed schema for {name}"
+        );
+        self.calls[index].decision =
+            json!({"decision": "reject", "source": "permission_updated_input_invalid"});
+        let report = Report {
+            structured: structured.into(),
+            ..Report::error(told)
+        };
+        self.report(index, report);
+    }
+
     fn hear_host(&mut self, index: usize, envelope: &Value) {
         match verdict::verdict(self.version, envelope) {
             Verdict::Run { updates } => {
                 let input = verdict::input(self.version, envelope, &self.calls[index].input);
+                let name = &self.calls[index].name;
+                if self.version.checks_given_input()
+                    && let Some(fault) = act::fault_of_given(name, &input)
+                {
+                    return self.refuse_given(index, &fault);
+                }
                 self.calls[index].input = input;
                 self.calls[index].decision = answered_meta(true)["permission_decision"].clone();
                 self.take_updates(&updates);

@@ -47,8 +47,10 @@ impl Report {
 
     pub(super) fn error(text: impl Into<String>) -> Self {
         let text = text.into();
+        let plain = untagged(&text);
+        let plain = plain.strip_prefix("Error: ").unwrap_or(plain);
         Self {
-            structured: format!("Error: {text}").into(),
+            structured: format!("Error: {plain}").into(),
             content: text.into(),
             is_error: Some(true),
             ..Self::default()
@@ -108,8 +110,8 @@ impl Engine {
         self.calls[index].stage = Stage::Done;
         let ending = report.ending.clone();
         let talk = self.calls[index].talk;
+        let stops_agent = ending == Some(Ending::Interrupted) && self.agent(talk).is_some();
         if report.denied
-            && talk == super::talk::MAIN
             && let Some(turn) = &mut self.turn
         {
             let call = &self.calls[index];
@@ -135,6 +137,7 @@ impl Engine {
         last.report = report.gist.clone().unwrap_or_else(|| report.plain_text());
         last.refused = report.is_error == Some(true);
         match ending {
+            Some(Ending::Interrupted) if stops_agent => self.end_stopped_agent(talk),
             Some(Ending::Interrupted) => {
                 self.withdraw_questions();
                 self.interrupt_calls();
@@ -157,10 +160,12 @@ impl Engine {
             block["is_error"] = is_error.into();
         }
         let mut extra = json!({});
-        if !report.structured.is_null() && self.agent(talk).is_none() {
+        let in_agent = self.agent(talk).is_some();
+        let stops_agent = in_agent && report.ending == Some(Ending::Interrupted);
+        if !report.structured.is_null() && (!in_agent || report.denied) {
             extra["tool_use_result"] = report.structured.clone();
         }
-        if report.not_run.is_some() || !call.decision.is_null() {
+        if !stops_agent && (report.not_run.is_some() || !call.decision.is_null()) {
             let mut meta = json!({"id": id});
             if let Some(kind) = report.not_run {
                 meta["non_execution_kind"] = kind.into();
@@ -175,6 +180,13 @@ impl Engine {
         self.note_report(&call, report, &line);
         self.calls.insert(index, call);
     }
+}
+
+/// A text without the tag that the model sees around it.
+fn untagged(text: &str) -> &str {
+    let inner = text.strip_prefix("<tool_use_error>");
+    let inner = inner.and_then(|text| text.strip_suffix("</tool_use_error>"));
+    inner.unwrap_or(text)
 }
 
 /// What a server of the host answered to `tools/call`.

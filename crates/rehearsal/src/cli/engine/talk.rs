@@ -59,6 +59,8 @@ pub(super) struct Agent {
     pub(super) prompt: String,
     pub(super) background: bool,
     pub(super) since: Duration,
+    /// The model of its definition, else the session's.
+    pub(super) model: String,
 }
 
 /// A message that is being said.
@@ -187,7 +189,7 @@ impl Engine {
     /// The message is said: it is counted, and the next block opens another.
     pub(super) fn close_message(&mut self, key: u64, reason: &str) {
         let streams = self.streams(key);
-        let model = self.model.clone();
+        let model = self.model_of(key);
         let is_free = !self.does(Habit::Cost);
         let talk = self.talk(key);
         let Some(message) = talk.message.take() else {
@@ -211,8 +213,17 @@ impl Engine {
         self.note_message(key, message, &spent, Some(reason));
     }
 
+    /// The model that a conversation is held with.
+    pub(super) fn model_of(&self, key: u64) -> String {
+        let agent = self.agent(key);
+        agent.map_or(&self.model, |agent| &agent.model).clone()
+    }
+
     /// Whether another request to the model is within the limits of the turn; if not, the turn has ended.
     pub(super) fn may_ask_model(&mut self) -> bool {
+        if !self.within_budget() {
+            return false;
+        }
         let Some(most) = self.flags.max_turns else {
             return true;
         };

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::call::Stage;
+use super::call::{Call, Stage};
 use super::deed::{Deed, Kind, Ran};
 use super::fiber::{Role, Wait};
 use super::report::Report;
 use super::talk::{Agent, MAIN, Talk};
 use super::turn::Beginning;
 use super::{Engine, Output};
+use crate::cli::args;
 use crate::cli::scenario::{Step, Steps};
 
 /// What a request to the model takes at least.
@@ -67,7 +68,15 @@ impl Engine {
         let background = self.version.has_tasks()
             && wanted.unwrap_or_else(|| self.version.agents_run_in_background());
         self.count_agent(&kind, wanted, background);
+        let chosen = self.agents.as_ref().and_then(|agents| agents.lookup(&kind));
+        let chosen = input["model"]
+            .as_str()
+            .map(str::to_owned)
+            .or_else(|| chosen.and_then(|definition| definition.model.clone()))
+            .filter(|model| model != "inherit");
+        let model = chosen.and_then(|model| args::resolve_model(&model, self.version));
         let agent = Agent {
+            model: model.unwrap_or_else(|| self.model.clone()),
             task_id: self.ids.agent(),
             run_id: self.ids.run(),
             tool_use_id,
@@ -177,7 +186,7 @@ impl Engine {
                 "status": "async_launched",
                 "agentId": agent.task_id,
                 "description": agent.description,
-                "resolvedModel": self.model,
+                "resolvedModel": agent.model,
                 "prompt": agent.prompt,
                 "outputFile": self.output_file(&agent.task_id),
                 "canReadOutputFile": true,
@@ -322,7 +331,7 @@ impl Engine {
             "harnessTailCount": 0,
             "harnessSectionHash": format!("{:016x}", self.ids.number()),
             "content": content,
-            "resolvedModel": self.model,
+            "resolvedModel": agent.model,
             "totalDurationMs": u64::try_from(elapsed).unwrap_or_default(),
             "totalTokens": spent.tokens(),
             "totalToolUseCount": tools.len(),
@@ -505,6 +514,29 @@ impl Engine {
             self.agent_stats.killed_by_user += 1;
             self.settle_task(Work::Talk(key), "killed", json!({"summary": ""}));
             self.talks.retain(|talk| talk.key != key);
+        }
+    }
+
+    /// The host denied a call of an agent and said stop: the agent ends, and the conversation that waits for it goes on.
+    pub(super) fn end_stopped_agent(&mut self, key: u64) {
+        let Some(agent) = self.agent(key).cloned() else {
+            return;
+        };
+        self.fibers.retain(|fiber| fiber.talk != key);
+        self.calls.retain(|call| call.talk != key);
+        self.agent_stats.killed_by_user += 1;
+        let summary = json!({"summary": agent.description});
+        self.settle_task(Work::Talk(key), "killed", summary);
+        self.talks.retain(|talk| talk.key != key);
+        let waits = |call: &Call| {
+            call.tool_use_id == agent.tool_use_id && matches!(call.stage, Stage::Delegated)
+        };
+        if let Some(index) = self.calls.iter().position(waits) {
+            let report = Report {
+                not_run: Some("interrupted"),
+                ..Report::error("[Request interrupted by user for tool use]")
+            };
+            self.report(index, report);
         }
     }
 

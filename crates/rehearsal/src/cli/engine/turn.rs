@@ -273,6 +273,13 @@ impl Engine {
             }
         }
         self.consume(&message);
+        if message.line["shouldQuery"] == false {
+            // The model hears it with the next message.
+            self.replay_waiting();
+            self.talk(MAIN).said.clear();
+            let amend = without_model(json!({"num_turns": 0, "stop_reason": null}));
+            return self.end_amended(None, amend);
+        }
         let block = self.turn.as_ref().and_then(|turn| turn.block);
         let steps = match block {
             Some(block) => self.scenario.blocks[block].steps.clone(),
@@ -431,6 +438,10 @@ impl Engine {
     }
 
     fn finish_turn(&mut self) {
+        let Some(turn) = &self.turn else { return };
+        if !turn.settled && !self.within_budget() {
+            return;
+        }
         let Some(turn) = &self.turn else { return };
         if !turn.settled {
             if self.does(Habit::Result) {

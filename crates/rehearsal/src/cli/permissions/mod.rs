@@ -16,7 +16,7 @@ mod shell;
 mod tests;
 mod update;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -171,7 +171,8 @@ impl Permissions {
         let listed = settings["permissions"]["additionalDirectories"].as_array();
         for folder in listed.into_iter().flatten().filter_map(Value::as_str) {
             let path = self.places.absolute(folder);
-            if (source != Source::Project || self.rules.trusted) && path.is_dir() {
+            let of_project = matches!(source, Source::Project | Source::Local);
+            if (!of_project || self.rules.trusted) && path.is_dir() {
                 self.folders.push((path, source));
             }
         }
@@ -256,6 +257,11 @@ impl Permissions {
             _ => Verdict::Free(Accepted::HOOK),
         };
         self.settled(call, verdict)
+    }
+
+    /// The working folders beside the session's own.
+    pub(in crate::cli) fn more_folders(&self) -> impl Iterator<Item = &Path> {
+        self.folders.iter().map(|(folder, _)| folder.as_path())
     }
 
     /// What rules and folders say, before the mode has its say.
