@@ -343,3 +343,45 @@ async fn what_no_session_may_bring_is_refused_where_it_is_named() {
     }
     assert_eq!(client.get("/sessions").await.json()["items"], json!([]));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_template_says_of_the_agent_reaches_it_unless_the_body_says_else() {
+    let served = Served::new(TALKS).await;
+    let client = served.client();
+    let template = json!({
+        "cwd": served.stage.project(), "prompt": "go", "effort": "high", "max_turns": 9, "max_thinking_tokens": 2048,
+        "agents": {"looker": {"description": "Looks", "prompt": "Look around."}},
+    });
+    let put = client.send("PUT", "/templates/daily", &template).await;
+    assert_eq!(put.status, 200, "{}", put.text());
+    for (body, turns) in [
+        (json!({"template": "daily"}), "9"),
+        (json!({"template": "daily", "max_turns": 4}), "4"),
+    ] {
+        let begun = client.send("POST", "/sessions", &body).await;
+        assert_eq!(begun.status, 201, "{}", begun.text());
+        let id: SessionId = begun.json()["did"]["session"]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap();
+        served.stage.until(id, "idle").await;
+        let told = client.get(&format!("/sessions/{id}/transcript")).await;
+        let told = told.json();
+        let entries = told["items"].as_array().unwrap();
+        let started = entries.iter().find(|one| one["body"]["kind"] == "started");
+        let argv = started.unwrap()["body"]["is"]["argv"].as_array().unwrap();
+        let value = |flag: &str| {
+            let at = argv.iter().position(|word| word == flag)?;
+            argv.get(at + 1)?.as_str()
+        };
+        assert_eq!(
+            ["--effort", "--max-turns", "--max-thinking-tokens"].map(value),
+            [Some("high"), Some(turns), Some("2048")],
+            "{argv:?}"
+        );
+        // Whichever way a version takes its sub-agents.
+        let journal = client.get(&format!("/sessions/{id}/export")).await.text();
+        assert!(journal.contains("Look around."), "{journal}");
+    }
+}
