@@ -75,12 +75,13 @@ impl Drop for Socket {
 pub(super) fn peer(cred: io::Result<tokio::net::unix::UCred>) -> Peer {
     let uid = rustix::process::getuid().as_raw();
     let found = cred.ok().map(|cred| (cred.uid(), cred.pid()));
-    let may = admit(found, uid, countersign_process::is_from_agent);
-    // What cannot be opened looks as if it could not be told.
-    Peer::socket(match may {
-        Err(Shut::FromAgent) if !countersign_process::can_look() => Err(Shut::NoDescriptors),
-        may => may,
-    })
+    let is_from_agent = countersign_process::is_from_agent;
+    Peer::socket(admit(
+        found,
+        uid,
+        is_from_agent,
+        countersign_process::can_look,
+    ))
 }
 
 /// What cannot be told counts against the peer.
@@ -88,6 +89,7 @@ fn admit(
     peer: Option<(u32, Option<i32>)>,
     uid: u32,
     is_from_agent: impl FnOnce(u32) -> Option<bool>,
+    can_look: impl FnOnce() -> bool,
 ) -> Result<(), Shut> {
     let Some((_, pid)) = peer.filter(|(of, _)| *of == uid) else {
         return Err(Shut::OtherUser);
@@ -97,6 +99,8 @@ fn admit(
         .filter(|pid| *pid != 0);
     match pid.and_then(is_from_agent) {
         Some(false) => Ok(()),
+        // What cannot be opened looks as if it could not be told.
+        _ if !can_look() => Err(Shut::NoDescriptors),
         _ => Err(Shut::FromAgent),
     }
 }
@@ -157,15 +161,26 @@ mod tests {
     #[test]
     fn only_this_user_and_nobody_from_an_agent_is_let_in() {
         let person = |_| Some(false);
-        assert_eq!(admit(Some((7, Some(9))), 7, person), Ok(()));
+        let looks = || true;
+        assert_eq!(admit(Some((7, Some(9))), 7, person, looks), Ok(()));
         let other = Err(Shut::OtherUser);
-        assert_eq!(admit(Some((8, Some(9))), 7, person), other);
-        assert_eq!(admit(Some((0, Some(9))), 7, person), other);
-        assert_eq!(admit(None, 7, person), other);
+        assert_eq!(admit(Some((8, Some(9))), 7, person, looks), other);
+        assert_eq!(admit(Some((0, Some(9))), 7, person, looks), other);
+        assert_eq!(admit(None, 7, person, looks), other);
         let agent = Err(Shut::FromAgent);
-        assert_eq!(admit(Some((7, Some(9))), 7, |_| Some(true)), agent);
-        assert_eq!(admit(Some((7, Some(9))), 7, |_| None), agent);
-        assert_eq!(admit(Some((7, None)), 7, person), agent);
-        assert_eq!(admit(Some((7, Some(0))), 7, person), agent);
+        assert_eq!(admit(Some((7, Some(9))), 7, |_| Some(true), looks), agent);
+        assert_eq!(admit(Some((7, Some(9))), 7, |_| None, looks), agent);
+        assert_eq!(admit(Some((7, None)), 7, person, looks), agent);
+        assert_eq!(admit(Some((7, Some(0))), 7, person, looks), agent);
+    }
+
+    #[test]
+    fn without_a_file_to_look_with_nobody_is_taken_for_an_agent_and_no_other_user_let_in() {
+        let (person, blind) = (|_| Some(false), || false);
+        let without = Err(Shut::NoDescriptors);
+        assert_eq!(admit(Some((7, Some(9))), 7, |_| None, blind), without);
+        assert_eq!(admit(Some((7, Some(9))), 7, person, blind), Ok(()));
+        let other = Err(Shut::OtherUser);
+        assert_eq!(admit(Some((8, Some(9))), 7, |_| None, blind), other);
     }
 }
