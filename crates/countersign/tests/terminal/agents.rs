@@ -76,8 +76,10 @@ fn a_fork_is_a_session_of_its_own() {
     stage.until_said(&fork, "You said: elsewhere.");
     let shown = stage.ok(&["show", &fork]);
     let earlier = shown.find("Earlier conversation").map(|at| &shown[at..]);
+    let earlier = earlier.unwrap_or_else(|| panic!("{shown}"));
+    assert!(earlier.contains("forked from hello, until "), "{shown}");
     assert!(
-        earlier.is_some_and(|said| said.contains("not part of this session's cost")),
+        earlier.contains("not part of this session's cost"),
         "{shown}"
     );
     assert!(shown.contains(&end(&id)), "{shown}");
@@ -243,7 +245,8 @@ fn a_conversation_of_a_terminal_is_listed_imported_and_shown() {
     let id = receipt["did"]["session"].as_str().unwrap().to_owned();
     let shown = stage.ok(&["show", &id]);
     assert!(
-        shown.contains("Earlier conversation") && shown.contains("You said: from the terminal."),
+        shown.contains("Earlier conversation  from a terminal, until ")
+            && shown.contains("You said: from the terminal."),
         "{shown}"
     );
     stage.ok(&["send", &id, "and on"]);
