@@ -26,6 +26,8 @@ pub struct Ground {
     pub(in crate::cli) git_branch: String,
     /// Servers of `--mcp-config` that live in the host.
     pub(in crate::cli) servers: Vec<String>,
+    /// Servers of `--mcp-config` that are processes, and how each is started.
+    pub(in crate::cli) processes: Vec<(String, Value)>,
     /// Said on stderr at the start.
     pub(in crate::cli) warnings: Vec<String>,
 }
@@ -64,12 +66,17 @@ impl Ground {
             agents.add_json(&serde_json::from_str(text).unwrap_or_default());
         }
         let trusted = disk::is_trusted(&places);
+        let (of_host, others): (Vec<_>, Vec<_>) = servers(&flags.mcp_config)
+            .into_iter()
+            .partition(|(_, server)| server["type"] == "sdk");
+        let is_process = |(_, server): &(String, Value)| server["command"].is_string();
         Ok(Self {
             commands: Commands::load(&places, chosen),
             past: past(flags, &places)?,
             git_branch: places.git_branch(),
             warnings: distrusted(&places, &settings, trusted),
-            servers: servers(&flags.mcp_config),
+            servers: of_host.into_iter().map(|(name, _)| name).collect(),
+            processes: others.into_iter().filter(is_process).collect(),
             settings,
             agents,
             trusted,
@@ -120,21 +127,18 @@ fn distrusted(places: &Places, settings: &Settings, trusted: bool) -> Vec<String
     }
 }
 
-/// The servers of type `sdk`, by name, in files or JSON.
-fn servers(configs: &[String]) -> Vec<String> {
-    let mut names = Vec::new();
-    for config in configs {
+/// The servers of files or JSON: name and definition.
+fn servers(configs: &[String]) -> Vec<(String, Value)> {
+    let read = |config: &String| {
         let text = match config.trim_start().starts_with('{') {
             true => config.clone(),
             false => std::fs::read_to_string(config).unwrap_or_default(),
         };
         let parsed: Value = serde_json::from_str(&text).unwrap_or_default();
-        let servers = parsed["mcpServers"].as_object().cloned();
-        for (name, server) in servers.unwrap_or_default() {
-            if server["type"] == "sdk" {
-                names.push(name);
-            }
-        }
-    }
-    names
+        parsed["mcpServers"]
+            .as_object()
+            .cloned()
+            .unwrap_or_default()
+    };
+    configs.iter().flat_map(read).collect()
 }

@@ -16,6 +16,7 @@ use super::act::{self, Job, Stop, Task, Workbench};
 use super::disk::{self, Places};
 use super::engine::deed::{Done, Kind, Look, Printed, Ran};
 use super::engine::{Deed, Launch, Outcome};
+use super::processes::Processes;
 
 /// The shell's hands; cheap to clone, one for each thread.
 #[derive(Debug, Clone)]
@@ -30,6 +31,7 @@ struct Inner {
     cwd: PathBuf,
     env: Vec<(OsString, OsString)>,
     plan_file: Mutex<Option<PathBuf>>,
+    processes: Processes,
     /// Deeds that are under way.
     running: Mutex<Vec<(u64, Stop)>>,
 }
@@ -68,6 +70,7 @@ impl Hands {
             inner: Arc::new(Inner {
                 bench,
                 places,
+                processes: Processes::new(cwd.clone(), env.clone()),
                 cwd,
                 env,
                 plan_file: Mutex::default(),
@@ -80,7 +83,7 @@ impl Hands {
     pub(super) fn is_quick(deed: &Deed) -> bool {
         match &deed.0 {
             Kind::Tool { name, .. } => matches!(name.as_str(), "Write" | "Edit" | "Read"),
-            Kind::Hook { .. } => false,
+            Kind::Hook { .. } | Kind::Serve { .. } => false,
             _ => true,
         }
     }
@@ -130,6 +133,14 @@ impl Hands {
                 input,
                 patience,
             } => Some(Done::Hooked(self.hook(command, input, *patience))),
+            Kind::Serve {
+                server,
+                config,
+                message,
+            } => {
+                let answer = self.inner.processes.send(server, config, message, stop);
+                Some(Done::Served(answer))
+            }
             other => {
                 self.note(other);
                 None
@@ -199,7 +210,11 @@ impl Hands {
             Kind::Plan { path } => *lock(&self.inner.plan_file) = Some(PathBuf::from(path)),
             Kind::Checkpoint { message } => self.inner.bench.begin_checkpoint(message),
             Kind::AddFolder { path } => self.inner.bench.add_folder(PathBuf::from(path)),
-            Kind::Tool { .. } | Kind::Check { .. } | Kind::Look(_) | Kind::Hook { .. } => {}
+            Kind::Tool { .. }
+            | Kind::Check { .. }
+            | Kind::Look(_)
+            | Kind::Hook { .. }
+            | Kind::Serve { .. } => {}
         }
     }
 

@@ -21,6 +21,7 @@ mod mind;
 mod parse;
 mod permissions;
 mod play;
+mod processes;
 mod scenario;
 mod schema;
 mod source;

@@ -132,6 +132,7 @@ twins! {
     key_refused "key-refused",
     more_folders "more-folders",
     no_query "no-query",
+    server_process "server-process",
 }
 
 async fn agrees_with_the_recording(name: &str) {

@@ -154,6 +154,7 @@ impl Engine {
         let index = self.calls.iter().position(|call| call.serial == serial);
         match &outcome.done {
             Done::Looked(reply) => self.looked(serial, reply),
+            Done::Served(answer) => self.served(serial, answer),
             Done::Hooked(printed) => self.hook_ended(serial, printed),
             Done::Checked(problem) => {
                 if let Some(index) = index {

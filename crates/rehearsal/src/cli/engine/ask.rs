@@ -81,6 +81,9 @@ impl Engine {
                 message["params"]["_meta"]["progressToken"] = id.into();
             }
         }
+        if let Some(config) = self.servers.process(server) {
+            return self.send_to_process(server, config, message);
+        }
         let body = json!({"server_name": server, "message": message});
         self.put("mcp_message", body, asking, kind)
     }

@@ -40,6 +40,12 @@ pub(in crate::cli) enum Kind {
         input: String,
         patience: Duration,
     },
+    /// A message to an MCP server that is a process. Its outcome is waited for.
+    Serve {
+        server: String,
+        config: Value,
+        message: Value,
+    },
     /// Answers a control request that looks at files; its outcome is the reply.
     Look(Look),
 }
@@ -93,6 +99,8 @@ pub(in crate::cli) enum Done {
     RanOn(Ran),
     /// A hook of the settings has ended.
     Hooked(Printed),
+    /// The answer of an MCP server, or why there is none.
+    Served(Result<Value, String>),
     /// The reply to a control request, or its error.
     Looked(Result<Value, String>),
 }

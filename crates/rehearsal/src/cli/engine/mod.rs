@@ -135,6 +135,7 @@ pub struct Engine {
     /// In-process MCP servers of the host, and those of the flags that are not greeted yet.
     servers: Servers,
     configured_servers: Vec<String>,
+    configured_processes: Vec<(String, Value)>,
     next_question: u64,
     answered: u64,
     labels: Vec<(String, String)>,
@@ -235,6 +236,7 @@ impl Engine {
             ids,
             talks: vec![Talk::default()],
             configured_servers: ground.map_or_else(Vec::new, |ground| ground.servers.clone()),
+            configured_processes: ground.map_or_else(Vec::new, |ground| ground.processes.clone()),
             state: "idle",
             ..Self::default()
         };

@@ -205,7 +205,7 @@ pub(super) fn remote_report(answer: Answer) -> Report {
         return Report::error(error["message"].as_str().unwrap_or_default());
     }
     let result = &reply["result"];
-    let content = result["content"].clone();
+    let content = blocks(&result["content"]);
     if result["isError"] == true {
         let text = text_of(&content);
         return Report {
@@ -213,14 +213,29 @@ pub(super) fn remote_report(answer: Answer) -> Report {
             ..Report::error(text)
         };
     }
-    Report {
-        structured: match result.get("structuredContent") {
-            Some(structured) => structured.clone(),
-            None => content.clone(),
+    match result.get("structuredContent") {
+        Some(structured) => Report {
+            structured: json!({"content": structured.to_string(), "structuredContent": structured}),
+            ..Report::text(structured.to_string())
         },
-        content,
-        ..Report::default()
+        None => Report {
+            structured: content.clone(),
+            content,
+            ..Report::default()
+        },
     }
+}
+
+/// Blocks of a server as the model is sent them: a picture has another form there.
+fn blocks(content: &Value) -> Value {
+    let block = |block: &Value| match block["type"].as_str() {
+        Some("image") => json!({"type": "image", "source": {
+            "type": "base64", "media_type": block["mimeType"], "data": block["data"],
+        }}),
+        _ => block.clone(),
+    };
+    let blocks = content.as_array().into_iter().flatten();
+    blocks.map(block).collect()
 }
 
 /// `add` is shown as `Add`, unless the tool has a title.
@@ -236,5 +251,45 @@ pub(super) fn display_name(tool: &Value) -> String {
     match letters.next() {
         Some(first) => first.to_uppercase().chain(letters).collect(),
         None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(result: &Value) -> Report {
+        let response = json!({"mcp_response": {"result": result}});
+        remote_report(Answer::Said(
+            json!({"subtype": "success", "response": response}),
+        ))
+    }
+
+    #[test]
+    fn a_picture_of_a_server_has_the_form_the_model_takes() {
+        let picture = json!({"type": "image", "data": "AA==", "mimeType": "image/png"});
+        let source = json!({"type": "base64", "media_type": "image/png", "data": "AA=="});
+        let report = report(&json!({"content": [{"type": "text", "text": "drawn"}, picture]}));
+        assert_eq!(report.content[0]["text"], "drawn");
+        assert_eq!(
+            report.content[1],
+            json!({"type": "image", "source": source})
+        );
+        assert_eq!(report.structured, report.content);
+    }
+
+    #[test]
+    fn what_a_server_structures_is_told_as_text_too() {
+        let result =
+            json!({"content": [{"type": "text", "text": "x"}], "structuredContent": {"sides": 4}});
+        let report = report(&result);
+        assert_eq!(report.content, "{\"sides\":4}");
+        assert_eq!(report.structured["structuredContent"]["sides"], 4);
+    }
+
+    #[test]
+    fn what_the_model_sees_in_a_tag_is_told_without_it() {
+        let report = Report::error("<tool_use_error>Error: no</tool_use_error>");
+        assert_eq!(report.structured, "Error: no");
     }
 }

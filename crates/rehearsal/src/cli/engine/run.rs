@@ -77,7 +77,8 @@ impl Engine {
 
     /// The first turn waits until the servers are greeted.
     fn may_begin(&mut self) -> bool {
-        if !self.configured_servers.is_empty() && !self.queue.is_empty() {
+        let is_new = !self.configured_servers.is_empty() || !self.configured_processes.is_empty();
+        if is_new && !self.queue.is_empty() {
             let servers = std::mem::take(&mut self.configured_servers);
             self.greet_servers(servers);
         }

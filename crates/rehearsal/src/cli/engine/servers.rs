@@ -1,14 +1,19 @@
-//! The host's in-process MCP servers: what they said of themselves, and the tools they offer.
+//! MCP servers, in the host's process and in processes of their own: what they said of themselves, and the tools they offer.
 
 use serde_json::{Value, json};
 
-use super::Engine;
 use super::ask::{Answer, Kind};
+use super::deed::{Deed, Kind as DeedKind};
+use super::{Engine, Output};
 use crate::cli::scenario::{Asking, Habit};
 
 /// All of them, in the order they were named.
 #[derive(Debug, Default)]
-pub(super) struct Servers(Vec<Server>);
+pub(super) struct Servers {
+    list: Vec<Server>,
+    /// Messages to processes that are not answered: the deed and the question.
+    sent: Vec<(u64, u64)>,
+}
 
 #[derive(Debug)]
 pub(super) struct Server {
@@ -18,6 +23,10 @@ pub(super) struct Server {
     info: Value,
     tools: Vec<Value>,
     pub(super) enabled: bool,
+    /// How it is started, if it is a process.
+    process: Option<Value>,
+    /// Why it cannot be spoken to.
+    error: Option<String>,
 }
 
 /// How far the greeting is, and the question it waits for.
@@ -32,15 +41,20 @@ enum Greeting {
 
 impl Servers {
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|server| server.name.as_str())
+        self.list.iter().map(|server| server.name.as_str())
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Server> {
-        self.0.iter().find(|server| server.name == name)
+        self.list.iter().find(|server| server.name == name)
     }
 
     fn get_mut(&mut self, name: &str) -> Option<&mut Server> {
-        self.0.iter_mut().find(|server| server.name == name)
+        self.list.iter_mut().find(|server| server.name == name)
+    }
+
+    /// How a server that is a process is started.
+    pub(super) fn process(&self, name: &str) -> Option<Value> {
+        self.get(name)?.process.clone()
     }
 
     pub(super) fn toggle(&mut self, name: &str, enabled: bool) -> bool {
@@ -60,7 +74,7 @@ impl Servers {
     /// Names of tools as the model knows them.
     pub(super) fn tools(&self) -> Vec<String> {
         let mut names = Vec::new();
-        for server in self.0.iter().filter(|server| server.enabled) {
+        for server in self.list.iter().filter(|server| server.enabled) {
             for tool in &server.tools {
                 let tool = tool["name"].as_str().unwrap_or_default();
                 names.push(format!("mcp__{}__{tool}", server.name));
@@ -71,7 +85,7 @@ impl Servers {
 
     /// The tools as the model knows them, each with the schema of its input.
     pub(super) fn inputs(&self) -> Vec<(String, Value)> {
-        let servers = self.0.iter().filter(|server| server.enabled);
+        let servers = self.list.iter().filter(|server| server.enabled);
         let tools = servers.flat_map(|server| server.tools.iter().map(move |tool| (server, tool)));
         tools
             .map(|(server, tool)| {
@@ -87,7 +101,7 @@ impl Servers {
     /// The server and the tool that a name such as `mcp__calc__add` stands for.
     pub(super) fn of_tool<'a>(&'a self, name: &str) -> Option<(&'a Server, &'a Value)> {
         let rest = name.strip_prefix("mcp__")?;
-        self.0.iter().find_map(|server| {
+        self.list.iter().find_map(|server| {
             let tool = rest.strip_prefix(&*server.name)?.strip_prefix("__")?;
             let found = server.tools.iter().find(|known| known["name"] == tool)?;
             Some((server, found))
@@ -96,22 +110,38 @@ impl Servers {
 
     pub(super) fn greeting(&self) -> bool {
         let done = |server: &Server| matches!(server.greeting, Greeting::Done | Greeting::Failed);
-        !self.0.iter().all(done)
+        !self.list.iter().all(done)
     }
 
     /// As `init` lists them.
     pub(super) fn listed(&self) -> Value {
-        let entry = |server: &Server| json!({"name": server.name, "status": server.status(), "source": "sdk"});
-        self.0.iter().map(entry).collect()
+        let entry = |server: &Server| json!({"name": server.name, "status": server.status(), "source": server.source()});
+        self.list.iter().map(entry).collect()
     }
 
     /// As `mcp_status` lists them.
     pub(super) fn described(&self) -> Value {
         let entry = |server: &Server| {
+            let transport = if server.process.is_some() {
+                "stdio"
+            } else {
+                "sdk"
+            };
             let mut entry = json!({
                 "name": server.name, "status": server.status(),
-                "transport": "sdk", "scope": "dynamic", "source": "sdk",
+                "transport": transport, "scope": "dynamic", "source": server.source(),
             });
+            if let Some(process) = &server.process {
+                let args = process.get("args").cloned();
+                entry["config"] = json!({
+                    "type": "stdio", "command": process["command"],
+                    "args": args.unwrap_or_else(|| json!([])),
+                });
+            }
+            if let Some(error) = &server.error {
+                entry["error"] = error.clone().into();
+                return entry;
+            }
             if !server.info.is_null() {
                 entry["serverInfo"] = server.info.clone();
             }
@@ -124,11 +154,18 @@ impl Servers {
                 .collect();
             entry
         };
-        self.0.iter().map(entry).collect()
+        self.list.iter().map(entry).collect()
     }
 }
 
 impl Server {
+    fn source(&self) -> &'static str {
+        match self.process {
+            Some(_) => "dynamic",
+            None => "sdk",
+        }
+    }
+
     fn status(&self) -> &'static str {
         match self.greeting {
             _ if !self.enabled => "disabled",
@@ -140,20 +177,27 @@ impl Server {
 }
 
 impl Engine {
-    /// Greets servers of the host that are new; the first turn waits for it.
+    /// Greets servers that are new, those of the host by their names; the first turn waits for it.
     pub(super) fn greet_servers(&mut self, names: Vec<String>) {
-        self.servers.0.retain(|server| names.contains(&server.name));
-        for name in names {
+        let processes = std::mem::take(&mut self.configured_processes);
+        let is_kept = |server: &Server| server.process.is_some() || names.contains(&server.name);
+        self.servers.list.retain(is_kept);
+        let of_host = names.into_iter().map(|name| (name, None));
+        let processes = processes.into_iter();
+        let processes = processes.map(|(name, process)| (name, Some(process)));
+        for (name, process) in of_host.chain(processes) {
             if self.servers.get(&name).is_some() {
                 continue;
             }
-            self.servers.0.push(Server {
+            self.servers.list.push(Server {
                 name: name.clone(),
                 next_id: 0,
                 greeting: Greeting::Done,
                 info: Value::Null,
                 tools: Vec::new(),
                 enabled: true,
+                process,
+                error: None,
             });
             if !self.does(Habit::Mcp) {
                 continue;
@@ -175,8 +219,8 @@ impl Engine {
     /// Goes on with greetings whose question is answered. Says whether one moved.
     pub(super) fn advance_greetings(&mut self) -> bool {
         let mut moved = false;
-        for index in 0..self.servers.0.len() {
-            let serial = match self.servers.0[index].greeting {
+        for index in 0..self.servers.list.len() {
+            let serial = match self.servers.list[index].greeting {
                 Greeting::Initialize(serial)
                 | Greeting::Initialized(serial)
                 | Greeting::Tools(serial) => serial,
@@ -191,12 +235,47 @@ impl Engine {
         moved
     }
 
+    /// Hands a message to the shell, which passes it on to the process of the server.
+    pub(super) fn send_to_process(&mut self, server: &str, config: Value, message: Value) -> u64 {
+        let (serial, question) = (self.next_call, self.next_question);
+        self.next_call += 1;
+        self.next_question += 1;
+        self.servers.sent.push((serial, question));
+        let deed = Deed(DeedKind::Serve {
+            server: server.to_owned(),
+            config,
+            message,
+        });
+        self.out.push(Output::Do { serial, deed });
+        question
+    }
+
+    /// The process of a server has answered, or cannot.
+    pub(super) fn served(&mut self, serial: u64, answer: &Result<Value, String>) {
+        let Some(index) = self.servers.sent.iter().position(|(of, _)| *of == serial) else {
+            return;
+        };
+        let (_, question) = self.servers.sent.swap_remove(index);
+        let envelope = match answer {
+            Ok(reply) => json!({"subtype": "success", "response": {"mcp_response": reply}}),
+            Err(error) => json!({"subtype": "error", "error": error}),
+        };
+        self.answers.push((question, Answer::Said(envelope)));
+    }
+
     fn greet_on(&mut self, index: usize, answer: Answer) {
-        let server = &mut self.servers.0[index];
+        let server = &mut self.servers.list[index];
         let name = server.name.clone();
         let reply = match answer {
             Answer::Said(envelope) if envelope["subtype"] == "success" => {
                 envelope["response"]["mcp_response"].clone()
+            }
+            Answer::Said(envelope) => {
+                let error = envelope["error"].as_str();
+                server.error = error
+                    .filter(|_| server.process.is_some())
+                    .map(str::to_owned);
+                json!({"error": {"message": error}})
             }
             _ => json!({"error": {"message": "no answer"}}),
         };
@@ -206,12 +285,12 @@ impl Engine {
                 server.info = reply["result"]["serverInfo"].clone();
                 let message = json!({"method": "notifications/initialized"});
                 let told = self.put_mcp(&name, message, &asking, Kind::Mcp);
-                self.servers.0[index].greeting = Greeting::Initialized(told);
+                self.servers.list[index].greeting = Greeting::Initialized(told);
             }
             Greeting::Initialized(_) => {
                 let message = json!({"method": "tools/list"});
                 let asked = self.put_mcp(&name, message, &asking, Kind::Mcp);
-                self.servers.0[index].greeting = Greeting::Tools(asked);
+                self.servers.list[index].greeting = Greeting::Tools(asked);
             }
             Greeting::Tools(_) => {
                 let tools = reply["result"]["tools"].as_array();
