@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use super::args::Flags;
 use super::cast::Cast;
 use super::disk::{
-    self, Agents, Chosen, Commands, NoHome, Past, Places, ResumeError, Settings, SettingsError,
+    self, Agents, Chosen, Commands, NoHome, Past, Places, Plugin, ResumeError, Settings,
+    SettingsError,
 };
 use super::version::Version;
 
@@ -21,6 +22,7 @@ pub struct Ground {
     pub(in crate::cli) settings: Settings,
     pub(in crate::cli) agents: Agents,
     pub(in crate::cli) commands: Commands,
+    pub(in crate::cli) plugins: Vec<Plugin>,
     pub(in crate::cli) past: Option<Past>,
     pub(in crate::cli) trusted: bool,
     pub(in crate::cli) git_branch: String,
@@ -65,13 +67,21 @@ impl Ground {
             // What is wrong with it was said when the flags were read.
             agents.add_json(&serde_json::from_str(text).unwrap_or_default());
         }
+        let mut commands = Commands::load(&places, chosen);
+        let plugins = flags.plugin_dirs.iter();
+        let plugins: Vec<Plugin> = plugins.map(|dir| Plugin::read(&places.cwd, dir)).collect();
+        for plugin in &plugins {
+            agents.add_plugin(plugin);
+            commands.add_plugin(plugin);
+        }
         let trusted = disk::is_trusted(&places);
         let (of_host, others): (Vec<_>, Vec<_>) = servers(&flags.mcp_config)
             .into_iter()
             .partition(|(_, server)| server["type"] == "sdk");
         let is_process = |(_, server): &(String, Value)| server["command"].is_string();
         Ok(Self {
-            commands: Commands::load(&places, chosen),
+            commands,
+            plugins,
             past: past(flags, &places)?,
             git_branch: places.git_branch(),
             warnings: distrusted(&places, &settings, trusted),

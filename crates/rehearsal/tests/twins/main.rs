@@ -132,6 +132,7 @@ twins! {
     key_refused "key-refused",
     more_folders "more-folders",
     no_query "no-query",
+    plugin "plugin",
     server_process "server-process",
 }
 

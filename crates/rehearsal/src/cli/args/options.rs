@@ -81,6 +81,8 @@ pub(in crate::cli) struct Flags {
     pub(in crate::cli) agents: Option<String>,
     /// `--mcp-config`: files, or JSON.
     pub(in crate::cli) mcp_config: Vec<String>,
+    /// `--plugin-dir`, and `--plugin-dir-no-mcp`.
+    pub(in crate::cli) plugin_dirs: Vec<String>,
     /// None for no limit. A fraction is a limit, too.
     pub(in crate::cli) max_turns: Option<f64>,
     pub(in crate::cli) max_budget: Option<f64>,
@@ -161,6 +163,10 @@ impl Flags {
             setting_sources: scanned.text("--setting-sources"),
             agents: filled("--agents"),
             mcp_config: scanned.list("--mcp-config"),
+            plugin_dirs: ["--plugin-dir", "--plugin-dir-no-mcp"]
+                .iter()
+                .flat_map(|flag| scanned.list(flag))
+                .collect(),
             // Zero and less are no limit, as the CLI takes it.
             max_turns: scanned
                 .last("--max-turns")

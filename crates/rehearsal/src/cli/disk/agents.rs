@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::front;
 use super::places::Places;
+use super::plugins::Plugin;
 use super::settings::Chosen;
 use crate::cli::source::Source;
 
@@ -67,6 +68,17 @@ impl Agents {
             }
         }
         agents
+    }
+
+    /// Adds the agents of a plugin.
+    pub(in crate::cli) fn add_plugin(&mut self, plugin: &Plugin) {
+        for file in markdown_below(&plugin.folder.join("agents")) {
+            let content = std::fs::read_to_string(&file).unwrap_or_default();
+            if let Some(mut agent) = agent_of_file(&content, AgentSource::User) {
+                agent.name = plugin.named(&agent.name);
+                self.add(agent);
+            }
+        }
     }
 
     /// Adds agents as `--agents` and `initialize` give them: an object with the names as keys. One that lacks its

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::agents::markdown_below;
 use super::front;
 use super::places::Places;
+use super::plugins::Plugin;
 use super::settings::Chosen;
 use crate::cli::source::Source;
 
@@ -26,13 +27,15 @@ pub(in crate::cli) struct CommandDef {
     /// Whether the description is its own; else it was made from the text.
     described: bool,
     source: Source,
+    plugin: Option<String>,
     body: String,
 }
 
-/// All of them, skills first.
+/// All of them, skills first; those of plugins apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::cli) struct Commands {
     list: Vec<CommandDef>,
+    of_plugins: Vec<CommandDef>,
 }
 
 impl Commands {
@@ -55,27 +58,50 @@ impl Commands {
         all
     }
 
-    /// For the head of `commands` in the reply to `initialize`.
-    pub(in crate::cli) fn infos(&self) -> Vec<Value> {
-        self.list.iter().map(CommandDef::info).collect()
+    /// Adds what a plugin brings, commands first.
+    pub(in crate::cli) fn add_plugin(&mut self, plugin: &Plugin) {
+        let mut found = Self::default();
+        found.add_commands(Source::User, &plugin.folder.join("commands"));
+        found.add_skills(Source::User, &plugin.folder.join("skills"));
+        let commands = found.list.into_iter();
+        let commands = commands.map(|command| command.of_plugin(plugin));
+        self.of_plugins.extend(commands);
     }
 
-    /// For the head of `init.slash_commands`.
-    pub(in crate::cli) fn names(&self) -> Vec<&str> {
-        self.list.iter().map(|command| &*command.name).collect()
+    /// With `commands` of the reply to `initialize`.
+    pub(in crate::cli) fn infos(&self, of_the_cli: &[Value]) -> Vec<Value> {
+        self.among(of_the_cli, CommandDef::info)
     }
 
-    /// For the head of `init.skills`.
-    pub(in crate::cli) fn skills(&self) -> Vec<&str> {
-        let skills = (self.list.iter()).filter(|command| command.is_skill && command.described);
-        skills.map(|command| &*command.name).collect()
+    /// With `init.slash_commands`.
+    pub(in crate::cli) fn names(&self, of_the_cli: &[Value]) -> Vec<Value> {
+        self.among(of_the_cli, |command| command.name.as_str().into())
+    }
+
+    /// With `init.skills`.
+    pub(in crate::cli) fn skills(&self, of_the_cli: &[Value]) -> Vec<Value> {
+        let is_skill = |command: &CommandDef| command.is_skill && command.described;
+        let only = |list: &[CommandDef]| list.iter().filter(|one| is_skill(one)).cloned().collect();
+        let skills = Self {
+            list: only(&self.list),
+            of_plugins: only(&self.of_plugins),
+        };
+        skills.names(of_the_cli)
+    }
+
+    /// Those of files stand in front of the CLI's, those of plugins behind its first one.
+    fn among(&self, of_the_cli: &[Value], told: impl Fn(&CommandDef) -> Value) -> Vec<Value> {
+        let (first, rest) = of_the_cli.split_at(of_the_cli.len().min(1));
+        let own = self.list.iter().map(&told).chain(first.iter().cloned());
+        let of_plugins = self.of_plugins.iter().map(&told);
+        own.chain(of_plugins).chain(rest.iter().cloned()).collect()
     }
 
     /// The command of this name, without its slash.
     pub(in crate::cli) fn lookup(&self, name: &str) -> Option<&CommandDef> {
         let named =
             |command: &&CommandDef| command.name == name || command.shown.as_deref() == Some(name);
-        self.list.iter().find(named)
+        self.list.iter().chain(&self.of_plugins).find(named)
     }
 
     fn add(&mut self, command: CommandDef) {
@@ -123,34 +149,45 @@ impl CommandDef {
         let first = parts.body.lines().find(|line| !line.trim().is_empty());
         let first = first.map(|line| line.trim_start_matches('#').trim().to_owned());
         let description = own.or(first).unwrap_or_else(|| "Custom command".to_owned());
-        let place = if source == Source::User {
-            "user"
-        } else {
-            "project"
-        };
         let shown = parts
             .text("name")
             .filter(|shown| is_skill && *shown != name);
         Self {
             shown,
-            description: format!("{} ({place})", description.trim_end()),
+            description: description.trim_end().to_owned(),
             argument_hint: parts.text("argument-hint").unwrap_or_default(),
             is_skill,
             described,
             source,
+            plugin: None,
             body: parts.body.to_owned(),
             name,
         }
     }
 
+    fn of_plugin(mut self, plugin: &Plugin) -> Self {
+        let own = std::mem::take(&mut self.name);
+        self.name = plugin.named(&own);
+        self.plugin = Some(plugin.name.clone());
+        self.shown = self.is_skill.then_some(own);
+        self
+    }
+
     fn info(&self) -> Value {
-        let mut info = json!({
-            "name": self.shown.as_deref().unwrap_or(&self.name),
-            "description": self.description,
-            "argumentHint": self.argument_hint,
-        });
-        if self.shown.is_some() {
-            info["aliases"] = json!([self.name]);
+        let (name, alias) = match (&self.plugin, &self.shown) {
+            (Some(_), shown) => (&self.name, shown.as_ref()),
+            (None, Some(shown)) => (shown, Some(&self.name)),
+            (None, None) => (&self.name, None),
+        };
+        let description = match (&self.plugin, self.source) {
+            (Some(plugin), _) => format!("({plugin}) {}", self.description),
+            (None, Source::User) => format!("{} (user)", self.description),
+            (None, _) => format!("{} (project)", self.description),
+        };
+        let mut info =
+            json!({"name": name, "description": description, "argumentHint": self.argument_hint});
+        if let Some(alias) = alias {
+            info["aliases"] = json!([alias]);
         }
         info
     }
@@ -222,10 +259,10 @@ mod tests {
         let places = Places::at(root.path().join("conf"), root.path().join("project"));
         let commands = Commands::load(&places, Chosen::ALL);
         assert_eq!(
-            commands.names(),
+            commands.names(&[]),
             ["zz", "dirname", "hello", "omega", "x:deep"]
         );
-        assert_eq!(commands.skills(), ["dirname"]);
+        assert_eq!(commands.skills(&[]), ["dirname"]);
         let expected = [
             json!({"name": "zz", "description": "No front matter here (user)", "argumentHint": ""}),
             json!({"name": "other-name", "description": "Project skill (project)", "argumentHint": "[x]", "aliases": ["dirname"]}),
@@ -233,7 +270,7 @@ mod tests {
             json!({"name": "omega", "description": "x (user)", "argumentHint": ""}),
             json!({"name": "x:deep", "description": "Heading here (project)", "argumentHint": ""}),
         ];
-        assert_eq!(commands.infos(), expected);
+        assert_eq!(commands.infos(&[]), expected);
         assert_eq!(commands.lookup("other-name").unwrap().name, "dirname");
         let text = |name: &str, arguments: &str| commands.lookup(name).unwrap().text(arguments);
         assert_eq!(text("hello", "bob"), "Say hello to bob\n");

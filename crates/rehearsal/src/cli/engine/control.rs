@@ -196,7 +196,7 @@ impl Engine {
         }
         if let (Some(commands), Some(list)) = (&self.commands, body["commands"].as_array().cloned())
         {
-            body["commands"] = commands.infos().into_iter().chain(list).collect();
+            body["commands"] = commands.infos(&list).into();
         }
         if body.get("capabilities").is_some() && !self.hooks.is_null() {
             body["hooks_applied"] = true.into();

@@ -45,7 +45,7 @@ use serde_json::Value;
 use super::args::Flags;
 use super::args::{self, Refusal};
 use super::cast::Cast;
-use super::disk::{Agents, Commands, Scribe, Settings};
+use super::disk::{Agents, Commands, Plugin, Scribe, Settings};
 use super::ids::Ids;
 use super::permissions::Permissions;
 use super::scenario::{Habit, ReplyRule, Scenario, When};
@@ -93,6 +93,7 @@ pub struct Engine {
     settings: Settings,
     agents: Option<Agents>,
     commands: Option<Commands>,
+    plugins: Vec<Plugin>,
     flags_of_env: FlagsOfEnv,
     warnings: Vec<String>,
     /// Why nothing is played: said at the start.
@@ -206,6 +207,7 @@ impl Engine {
             flags_of_env: FlagsOfEnv::read(&launch.env),
             agents: ground.map(|ground| ground.agents.clone()),
             commands: ground.map(|ground| ground.commands.clone()),
+            plugins: ground.map_or_else(Vec::new, |ground| ground.plugins.clone()),
             settings,
             refusal,
             warnings: ground.map_or_else(Vec::new, |ground| ground.warnings.clone()),

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Engine;
 use super::deed::{Deed, Kind};
-use crate::cli::disk;
+use crate::cli::disk::{self, Plugin};
 
 impl Engine {
     /// The tools of this session, those of the host's servers last.
@@ -44,20 +44,19 @@ impl Engine {
         self.agent_names().iter().any(|name| name == kind)
     }
 
-    /// Commands and skills of this folder and its user, in front of those of the CLI.
+    /// Commands and skills of this folder, its user and plugins beside those of the CLI, and the plugins.
     pub(super) fn offer_commands(&self, line: &mut Value) {
         let Some(commands) = &self.commands else {
             return;
         };
-        for (key, own) in [
-            ("slash_commands", commands.names()),
-            ("skills", commands.skills()),
-        ] {
-            let mut all: Vec<String> = own.into_iter().map(str::to_owned).collect();
-            all.extend(texts(&line[key]));
-            if line.get(key).is_some() {
-                line[key] = all.into();
-            }
+        if let Some(list) = line["slash_commands"].as_array().cloned() {
+            line["slash_commands"] = commands.names(&list).into();
+        }
+        if let Some(list) = line["skills"].as_array().cloned() {
+            line["skills"] = commands.skills(&list).into();
+        }
+        if let Some(list) = line["plugins"].as_array_mut() {
+            list.splice(..0, self.plugins.iter().map(Plugin::info));
         }
     }
 
