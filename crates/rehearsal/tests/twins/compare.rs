@@ -6,192 +6,105 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use super::align::{Pair, align};
-use super::normal::{Leaf, Line, Node};
-use super::path::{Path, Step};
-use super::text::Piece;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// One thing in which two logs differ.
+use super::normal::{Leaf, Line, Piece};
+
+/// One thing in which two logs differ, as a person reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Difference {
-    /// The line's place in the real log (or where it should be), from 1.
-    pub number: usize,
-    pub word: String,
-    /// The field; empty for a line that only one of them has.
-    pub path: Path,
-    pub real: Side,
-    pub scripted: Side,
-}
+pub(crate) struct Difference(String);
 
-/// What one of them has there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Side {
-    Nothing,
-    /// A line that the other has not.
-    Line,
-    /// A value, as it is shown.
-    Value(String),
-}
-
-impl fmt::Display for Side {
+impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Side::Nothing => f.write_str("nothing"),
-            Side::Line => f.write_str("this line"),
-            Side::Value(text) => f.write_str(text),
-        }
+        f.write_str(&self.0)
     }
 }
 
 /// Everything in which the two differ.
 pub(crate) fn compare(real: &[&Line], scripted: &[&Line]) -> Vec<Difference> {
     let mut comparison = Comparison::default();
-    let mut last = 0;
-    for pair in align(real, scripted) {
-        match pair {
-            Pair::Both(left, right) => {
-                last = left.number;
-                comparison.start(left);
-                comparison.node(&Path::default(), &left.node, &right.node);
+    for op in capture_diff_slices(Algorithm::Lcs, &words(real), &words(scripted)) {
+        let (left, right) = (&real[op.old_range()], &scripted[op.new_range()]);
+        if let DiffOp::Equal { .. } = op {
+            for (left, right) in left.iter().zip(right) {
+                comparison.lines(left, right);
             }
-            Pair::Real(line) => {
-                last = line.number;
-                comparison.start(line);
-                comparison.found(&Path::default(), Side::Line, Side::Nothing);
-            }
-            Pair::Scripted(line) => {
-                comparison.start(line);
-                comparison.number = last;
-                comparison.found(&Path::default(), Side::Nothing, Side::Line);
-            }
+            continue;
+        }
+        for line in left {
+            comparison.found(line, "- only the real CLI says this");
+        }
+        for line in right {
+            comparison.found(line, "+ only the scripted CLI says this");
         }
     }
     comparison.differences
 }
 
+fn words<'a>(lines: &[&'a Line]) -> Vec<&'a str> {
+    lines.iter().map(|line| &*line.word).collect()
+}
+
 #[derive(Debug, Default)]
-struct Comparison {
+struct Comparison<'a> {
     /// Which id of the one stands for which of the other.
-    real_ids: HashMap<String, String>,
-    scripted_ids: HashMap<String, String>,
-    number: usize,
-    word: String,
+    real_ids: HashMap<&'a str, &'a str>,
+    scripted_ids: HashMap<&'a str, &'a str>,
     differences: Vec<Difference>,
 }
 
-impl Comparison {
-    fn start(&mut self, line: &Line) {
-        self.number = line.number;
-        self.word.clone_from(&line.word);
+impl<'a> Comparison<'a> {
+    fn found(&mut self, line: &Line, what: &str) {
+        let text = format!("line {:>3}  {}  {what}", line.number, line.word);
+        self.differences.push(Difference(text));
     }
 
-    fn found(&mut self, path: &Path, real: Side, scripted: Side) {
-        self.differences.push(Difference {
-            number: self.number,
-            word: self.word.clone(),
-            path: path.clone(),
-            real,
-            scripted,
-        });
+    fn lines(&mut self, real: &'a Line, scripted: &'a Line) {
+        for (place, left) in &real.fields {
+            let what = match scripted.fields.get(place) {
+                Some(right) if self.is_same(left, right) => continue,
+                Some(right) => format!("~ {place}: {} | {}", shown(left), shown(right)),
+                None => format!("- {place}: {}", shown(left)),
+            };
+            self.found(real, &what);
+        }
+        for (place, right) in &scripted.fields {
+            if !real.fields.contains_key(place) {
+                self.found(real, &format!("+ {place}: {}", shown(right)));
+            }
+        }
     }
 
-    fn node(&mut self, path: &Path, real: &Node, scripted: &Node) {
+    fn is_same(&mut self, real: &'a Leaf, scripted: &'a Leaf) -> bool {
         match (real, scripted) {
-            (Node::Object(left), Node::Object(right)) => self.objects(path, left, right),
-            (Node::List(left), Node::List(right)) => self.lists(path, left, right),
-            (Node::Leaf(left), Node::Leaf(right)) => self.leaves(path, left, right),
-            _ => self.found(path, shown(real), shown(scripted)),
-        }
-    }
-
-    fn objects(&mut self, path: &Path, real: &[(String, Node)], scripted: &[(String, Node)]) {
-        let below = |key: &str| path.with(Step::Key(key.to_owned()));
-        for (key, left) in real {
-            match scripted.iter().find(|(name, _)| name == key) {
-                Some((_, right)) => self.node(&below(key), left, right),
-                None => self.found(&below(key), shown(left), Side::Nothing),
-            }
-        }
-        for (key, right) in scripted {
-            if !real.iter().any(|(name, _)| name == key) {
-                self.found(&below(key), Side::Nothing, shown(right));
-            }
-        }
-    }
-
-    fn lists(&mut self, path: &Path, real: &[Node], scripted: &[Node]) {
-        for index in 0..real.len().max(scripted.len()) {
-            let below = path.with(Step::Item(index));
-            match (real.get(index), scripted.get(index)) {
-                (Some(left), Some(right)) => self.node(&below, left, right),
-                (left, right) => {
-                    let side = |node: Option<&Node>| node.map_or(Side::Nothing, shown);
-                    self.found(&below, side(left), side(right));
-                }
-            }
-        }
-    }
-
-    fn leaves(&mut self, path: &Path, real: &Leaf, scripted: &Leaf) {
-        let same = match (real, scripted) {
             (
                 Leaf::Id { form, id },
                 Leaf::Id {
                     form: other,
                     id: right,
                 },
-            ) => form == other && self.same_id(id, right),
-            (Leaf::Text(left), Leaf::Text(right)) => self.same_text(left, right),
+            ) => form == other && self.is_same_id(id, right),
+            (Leaf::Text(left), Leaf::Text(right)) => self.is_same_text(left, right),
             (left, right) => left == right,
-        };
-        if !same {
-            let (left, right) = (self.leaf(real, true), self.leaf(scripted, false));
-            self.found(path, Side::Value(left), Side::Value(right));
         }
     }
 
-    fn same_text(&mut self, real: &[Piece], scripted: &[Piece]) -> bool {
+    fn is_same_text(&mut self, real: &'a [Piece], scripted: &'a [Piece]) -> bool {
         if let Some(same) = cut_short(real, scripted).or_else(|| cut_short(scripted, real)) {
             return same;
         }
         real.len() == scripted.len()
             && real.iter().zip(scripted).all(|pair| match pair {
                 (Piece::Words(left), Piece::Words(right)) => left == right,
-                (Piece::Id(left), Piece::Id(right)) => self.same_id(left, right),
+                (Piece::Id(left), Piece::Id(right)) => self.is_same_id(left, right),
                 _ => false,
             })
     }
 
     /// Two ids are the same if neither stands for another one yet.
-    fn same_id(&mut self, real: &str, scripted: &str) -> bool {
-        let left = self
-            .real_ids
-            .entry(real.to_owned())
-            .or_insert_with(|| scripted.to_owned());
-        if left != scripted {
-            return false;
-        }
-        let right = self
-            .scripted_ids
-            .entry(scripted.to_owned())
-            .or_insert_with(|| real.to_owned());
-        right == real
-    }
-
-    /// A leaf, with a word on an id that stands elsewhere for another one.
-    fn leaf(&self, leaf: &Leaf, real: bool) -> String {
-        let known = if real {
-            &self.real_ids
-        } else {
-            &self.scripted_ids
-        };
-        match leaf {
-            Leaf::Id { form, id } => match known.get(id) {
-                Some(other) => format!("id {id} ({form}; elsewhere it is {other})"),
-                None => format!("id {id} ({form}; new)"),
-            },
-            other => leaf_text(other),
-        }
+    fn is_same_id(&mut self, real: &'a str, scripted: &'a str) -> bool {
+        *self.real_ids.entry(real).or_insert(scripted) == scripted
+            && *self.scripted_ids.entry(scripted).or_insert(real) == real
     }
 }
 
@@ -214,25 +127,14 @@ fn cut_short(text: &[Piece], other: &[Piece]) -> Option<bool> {
     Some(begins && cut.is_empty() == whole.is_empty())
 }
 
-const SHOWN: usize = 120;
-
-fn shown(node: &Node) -> Side {
-    Side::Value(match node {
-        Node::Leaf(leaf) => leaf_text(leaf),
-        other => shortened(&format!("{other:?}")),
-    })
-}
-
-fn leaf_text(leaf: &Leaf) -> String {
-    match leaf {
-        Leaf::Plain(json) => shortened(&json.to_string()),
-        other => shortened(&format!("{other:?}")),
-    }
-}
-
-fn shortened(text: &str) -> String {
+fn shown(leaf: &Leaf) -> String {
+    const SHOWN: usize = 120;
+    let text = match leaf {
+        Leaf::Plain(json) => json.to_string(),
+        other => format!("{other:?}"),
+    };
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
-        None => text.to_owned(),
+        None => text,
     }
 }

@@ -1,7 +1,7 @@
 //! Lines whose place among the others is a race in the real CLI itself are put where they belong. Pure.
 
 use super::normal::Line;
-use super::path::fits;
+use super::table::fits;
 
 /// Where a line that races is taken to stand.
 #[derive(Debug, Clone, Copy)]
@@ -47,9 +47,9 @@ pub(crate) fn settled<'a>(lines: impl IntoIterator<Item = &'a Line>) -> Vec<&'a 
         let race = RACES.iter().find(|(word, _)| fits(word, &line.word));
         let place = race.and_then(|(_, place)| match place {
             Place::BehindItsRequest => {
-                let answered = line.node.id(&["response", "request_id"])?;
+                let answered = line.id("response.request_id")?;
                 let mut earlier = settled.iter();
-                earlier.rposition(|line| line.node.id(&["request_id"]) == Some(answered))
+                earlier.rposition(|line| line.id("request_id") == Some(answered))
             }
             Place::WhileItBegins => settled.iter().rposition(|line| {
                 !["control_response/success initialize", "host user"].contains(&&*line.word)

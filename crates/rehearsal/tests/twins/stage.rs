@@ -10,10 +10,9 @@ use countersign_testkit::recording::{Entry, Recording};
 use countersign_testkit::sandbox::RunAs;
 use countersign_testkit::scenario::{self, Scenario};
 
-use super::compare::compare;
+use super::compare::{Difference, compare};
 use super::normal::{Line, normal};
 use super::order::settled;
-use super::report::Twin;
 
 /// Returns the version that both are: the newest one that is tested.
 pub(crate) fn version() -> &'static str {
@@ -143,6 +142,38 @@ fn program() -> Installed {
         pinned: fetch::newest(),
         dir,
         command: vec![program.into_os_string()],
+    }
+}
+
+/// What became of one twin.
+#[derive(Debug)]
+pub(crate) struct Twin {
+    scenario: String,
+    /// How many lines each has.
+    lines: (usize, usize),
+    differences: Vec<Difference>,
+    /// Why the scripted CLI did not play to the end.
+    halted: Option<String>,
+}
+
+impl Twin {
+    /// Whether the two agree.
+    pub(crate) fn agrees(&self) -> bool {
+        self.differences.is_empty() && self.halted.is_none()
+    }
+
+    /// All differences, line by line.
+    pub(crate) fn text(&self) -> String {
+        let (real, scripted) = self.lines;
+        let (name, count) = (&self.scenario, self.differences.len());
+        let mut text =
+            format!("== {name}: {count} differences ({real} lines real, {scripted} scripted)\n");
+        let halted = self.halted.iter().map(|why| format!("HALTED: {why}"));
+        let differences = self.differences.iter().map(Difference::to_string);
+        for line in halted.chain(differences) {
+            text += &format!("   {line}\n");
+        }
+        text
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use countersign_testkit::json::Json;
 use countersign_testkit::recording::Dir;
-use countersign_testkit::scenario::subtype;
+use serde_json::Value;
 
 /// Names the lines of a log: an answer is named after the request that it answers.
 #[derive(Debug, Default)]
@@ -14,9 +13,9 @@ pub(crate) struct Words {
 
 impl Words {
     /// Remembers a request.
-    pub(crate) fn learn(&mut self, line: &Json) {
-        let subtype = line.str_at("request.subtype");
-        if let (Some(id), Some(subtype)) = (line.str_at("request_id"), subtype) {
+    pub(crate) fn learn(&mut self, line: &Value) {
+        let subtype = line["request"]["subtype"].as_str();
+        if let (Some(id), Some(subtype)) = (line["request_id"].as_str(), subtype) {
             let name = match about_request(line) {
                 Some(about) => format!("{subtype} {about}"),
                 None => subtype.to_owned(),
@@ -25,7 +24,7 @@ impl Words {
         }
     }
 
-    pub(crate) fn of(&self, dir: Dir, line: Option<&Json>) -> String {
+    pub(crate) fn of(&self, dir: Dir, line: Option<&Value>) -> String {
         let word = match (dir, line) {
             (Dir::Run, _) => return "(start)".to_owned(),
             (Dir::End, _) => return "(end)".to_owned(),
@@ -39,43 +38,51 @@ impl Words {
         }
     }
 
-    fn name(&self, line: &Json) -> String {
-        let kind = line.str_at("type").unwrap_or("no type");
-        let mut word = kind.to_owned();
-        if let Some(subtype) = subtype(line) {
-            word.push('/');
-            word.push_str(subtype);
-        }
-        let more = match kind {
-            "control_request" => about_request(line),
-            "control_response" => self.request(line, "response.request_id"),
-            "control_cancel_request" => self.request(line, "request_id"),
-            "assistant" | "user" => line.str_at("message.content.0.type"),
-            "stream_event" => line.str_at("event.delta.type"),
-            _ => None,
+    fn name(&self, line: &Value) -> String {
+        let kind = line["type"].as_str().unwrap_or("no type");
+        let (subtype, more) = match kind {
+            "control_request" => (&line["request"]["subtype"], about_request(line)),
+            "control_response" => (
+                &line["response"]["subtype"],
+                self.request(&line["response"]["request_id"]),
+            ),
+            "control_cancel_request" => (&line["subtype"], self.request(&line["request_id"])),
+            "stream_event" => (
+                &line["event"]["type"],
+                line["event"]["delta"]["type"].as_str(),
+            ),
+            "assistant" | "user" => (
+                &line["subtype"],
+                line["message"]["content"][0]["type"].as_str(),
+            ),
+            _ => (&line["subtype"], None),
         };
-        if let Some(more) = more {
-            word.push(' ');
-            word.push_str(more);
-        }
         // Words that no model said.
-        if line.str_at("message.model") == Some("<synthetic>") {
-            word.push_str(" (synthetic)");
-        }
-        word
+        let synthetic = line["message"]["model"] == "<synthetic>";
+        [
+            subtype.as_str().map(|subtype| format!("/{subtype}")),
+            more.map(|more| format!(" {more}")),
+            synthetic.then(|| " (synthetic)".to_owned()),
+        ]
+        .into_iter()
+        .flatten()
+        .fold(kind.to_owned(), |word, part| word + &part)
     }
 
-    fn request(&self, line: &Json, field: &str) -> Option<&str> {
-        let id = line.str_at(field)?;
-        self.requests.get(id).map(|request| &**request)
+    fn request(&self, id: &Value) -> Option<&str> {
+        self.requests.get(id.as_str()?).map(String::as_str)
     }
 }
 
 /// What a request is about: the tool, the hook's event, the method.
-fn about_request(line: &Json) -> Option<&str> {
-    ["tool_name", "input.hook_event_name", "message.method"]
-        .iter()
-        .find_map(|field| line.str_at(&format!("request.{field}")))
+fn about_request(line: &Value) -> Option<&str> {
+    let request = &line["request"];
+    let about = [
+        &request["tool_name"],
+        &request["input"]["hook_event_name"],
+        &request["message"]["method"],
+    ];
+    about.into_iter().find_map(Value::as_str)
 }
 
 #[cfg(test)]
@@ -86,7 +93,7 @@ mod tests {
     fn a_line_is_named_by_what_it_is_and_an_answer_by_its_request() {
         let mut words = Words::default();
         let mut word = |dir, text: &str| {
-            let line = Json::parse_object(text.as_bytes());
+            let line = serde_json::from_str(text).ok();
             line.iter().for_each(|line| words.learn(line));
             words.of(dir, line.as_ref())
         };
@@ -117,7 +124,7 @@ mod tests {
                 "stream_event/content_block_delta text_delta",
             ),
             (Dir::Out, "oops", "no JSON"),
-            (Dir::End, "0", "(end)"),
+            (Dir::End, "", "(end)"),
         ];
         for (dir, line, expected) in named {
             assert_eq!(word(dir, line), expected);
