@@ -63,6 +63,12 @@ impl Cast {
         self.parts["replies"].get(subtype)
     }
 
+    /// Whether the version is one that was recorded before this request, or before it had an answer of its own.
+    pub(super) fn lacks_request(&self, subtype: &str) -> bool {
+        let is_old = self.parts.get("lacks").is_some();
+        is_old && self.reply(subtype).is_none()
+    }
+
     /// What a request that is known says when there is nothing to act on.
     pub(super) fn error(&self, subtype: &str) -> Option<&str> {
         self.parts["errors"].get(subtype)?.as_str()

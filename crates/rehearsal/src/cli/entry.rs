@@ -13,7 +13,7 @@ use super::args::{
 use super::disk::{self, Places, ResumeError};
 use super::engine::{Launch, ModelScript};
 use super::ground::{self, Ground, GroundError};
-use super::ids::Ids;
+use super::ids::{Ids, is_uuid};
 use super::parse::ScenarioError;
 use super::scenario::Scenario;
 use super::stdio::{Voice, run_stdio_as};
@@ -175,7 +175,7 @@ fn run(setup: Setup, arguments: Vec<String>) -> Result<u8, EntryError> {
         arguments,
         cwd,
         pid,
-        uid: uid(),
+        uid: rustix::process::getuid().as_raw(),
         seed: now.as_nanos() as u64 ^ (u64::from(pid) << 40),
         home: variable("HOME").unwrap_or_default(),
         wall: now,
@@ -219,7 +219,7 @@ fn options(scenario: &Scenario, launch: &Launch) -> Result<Options, Refusal> {
     let places = Places::of_environment(variable, &launch.cwd).ok();
     let world = World {
         cwd: Path::new(&launch.cwd),
-        root: cfg!(unix) && launch.uid == 0,
+        root: launch.uid == 0,
         terminal: std::io::stdout().is_terminal(),
         env: &|name| launch.env.get(name).cloned(),
         session_in_use: &|id| {
@@ -275,7 +275,7 @@ fn lost(options: &Options, mut refusal: Refusal) -> Refusal {
     if options.output_format == OutputFormat::StreamJson {
         let mut ids = Ids::new(u64::from(std::process::id()));
         let session = match &options.resume {
-            Some(Resume::Named(Some(id))) if args::is_uuid(id) => id.clone(),
+            Some(Resume::Named(Some(id))) if is_uuid(id) => id.clone(),
             _ => ids.uuid(),
         };
         let line = ground::lost(&session, &ids.uuid(), refusal.stderr.trim_end());
@@ -316,6 +316,7 @@ fn look_around(
     // What a flag named was read already.
     let agents = Some(&options.agents).filter(|agents| !agents.is_empty());
     flags.agents = agents.map(|agents| Value::Object(agents.clone()).to_string());
+    flags.settings = flags.settings.map(|_| options.settings.to_string());
     let is_object =
         |text: &String| serde_json::from_str(text).is_ok_and(|text: Value| text.is_object());
     flags.managed_settings = flags.managed_settings.filter(is_object);
@@ -325,16 +326,6 @@ fn look_around(
         Err(other) => return Err(other),
     };
     Ok(launch)
-}
-
-#[cfg(unix)]
-fn uid() -> u32 {
-    rustix::process::getuid().as_raw()
-}
-
-#[cfg(not(unix))]
-fn uid() -> u32 {
-    0
 }
 
 fn text(value: std::ffi::OsString) -> String {

@@ -126,53 +126,54 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn broken(kind: &str, condition: Condition, line: &Value) -> bool {
-        let pattern = Pattern {
-            kind: kind.to_owned(),
-            conditions: vec![condition],
-        };
-        assert!(pattern.is_kind(line), "{kind}");
-        pattern.broken_condition(line).is_some()
-    }
-
     #[test]
-    fn a_request_is_named_by_its_subtype_and_a_line_by_its_type() {
-        let line =
+    fn a_line_is_of_its_kinds_and_holds_the_conditions() {
+        let request =
             json!({"type":"control_request","request":{"subtype":"set_model","model":"opus"}});
-        for kind in ["set_model", "control_request", "control_request/set_model"] {
-            assert!(
-                Pattern {
-                    kind: kind.to_owned(),
-                    conditions: vec![]
-                }
-                .is_kind(&line),
-                "{kind}"
+        let user = json!({"type":"user","message":{"role":"user","content":[{"type":"text","text":"hi"}]}});
+        let equals = |path: &str, value| Condition::Equals(path.to_owned(), value);
+        let contains = Condition::Contains("content".to_owned(), "hi".to_owned());
+        for (kind, condition, line, holds) in [
+            ("set_model", equals("model", json!("opus")), &request, true),
+            (
+                "control_request",
+                equals("model", json!("haiku")),
+                &request,
+                false,
+            ),
+            (
+                "control_request/set_model",
+                equals("request.model", json!("opus")),
+                &request,
+                true,
+            ),
+            (
+                "user",
+                Condition::Subset(json!({"message":{"content":[{"text":"hi"}]}})),
+                &user,
+                true,
+            ),
+            (
+                "user",
+                Condition::Subset(json!({"message":{"content":[]}})),
+                &user,
+                false,
+            ),
+            ("user", Condition::Subset(json!({"uuid":"x"})), &user, false),
+            ("user", contains, &user, true),
+            ("user", equals("content.0.text", json!("hi")), &user, true),
+        ] {
+            let pattern = Pattern {
+                kind: kind.to_owned(),
+                conditions: vec![condition],
+            };
+            assert!(pattern.is_kind(line), "{kind}");
+            assert_eq!(
+                pattern.broken_condition(line).is_none(),
+                holds,
+                "{pattern:?}"
             );
         }
-        assert!(!Pattern::request("interrupt").is_kind(&line));
-        assert!(!broken(
-            "set_model",
-            Condition::Equals("model".into(), json!("opus")),
-            &line
-        ));
-    }
-
-    #[test]
-    fn a_subset_needs_all_it_names_and_no_more() {
-        let line = json!({"type":"user","message":{"role":"user","content":[{"type":"text","text":"hi"}]}});
-        let subset = |value| broken("user", Condition::Subset(value), &line);
-        assert!(!subset(json!({"message":{"content":[{"text":"hi"}]}})));
-        assert!(subset(json!({"message":{"content":[]}})));
-        assert!(subset(json!({"uuid":"x"})));
-        assert!(!broken(
-            "user",
-            Condition::Contains("content".into(), "hi".into()),
-            &line
-        ));
-        assert!(!broken(
-            "user",
-            Condition::Equals("content.0.text".into(), json!("hi")),
-            &line
-        ));
+        assert!(!Pattern::request("interrupt").is_kind(&request));
     }
 }

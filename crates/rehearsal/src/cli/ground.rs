@@ -11,7 +11,6 @@ use super::args::Flags;
 use super::cast::Cast;
 use super::disk::{
     self, Agents, Chosen, Commands, NoHome, Past, Places, Plugin, ResumeError, Settings,
-    SettingsError,
 };
 use super::version::Version;
 
@@ -40,8 +39,6 @@ pub(in crate::cli) enum GroundError {
     #[error(transparent)]
     NoHome(#[from] NoHome),
     #[error(transparent)]
-    Settings(#[from] SettingsError),
-    #[error(transparent)]
     Resume(#[from] ResumeError),
 }
 
@@ -55,11 +52,11 @@ impl Ground {
     ) -> Result<Self, GroundError> {
         let places = Places::of_environment(|name| env.get(name).map(OsString::from), cwd)?;
         let chosen = match &flags.setting_sources {
-            Some(sources) => Chosen::parse(sources)?,
+            Some(sources) => Chosen::parse(sources),
             None => Chosen::ALL,
         };
         let (flag, managed) = (flags.settings.as_deref(), flags.managed_settings.as_deref());
-        let settings = Settings::load(&places, chosen, flag, managed)?;
+        let settings = Settings::load(&places, chosen, flag, managed);
         let cast = Cast::of(version);
         let initialized = cast.reply("initialize").cloned().unwrap_or_default();
         let mut agents = Agents::load(&initialized["agents"], &places, chosen);
@@ -116,10 +113,7 @@ fn past(flags: &Flags, places: &Places) -> Result<Option<Past>, ResumeError> {
         }
     };
     match (past, &flags.resume_at) {
-        (Some(past), Some(uuid)) => {
-            let drops = flags.resume_drops.as_deref();
-            Ok(Some(past.cut_at(uuid, drops)?))
-        }
+        (Some(past), Some(uuid)) => Ok(Some(past.cut_at(uuid)?)),
         (past, _) => Ok(past),
     }
 }

@@ -4,17 +4,17 @@
 //! was stopped ends at once.
 
 use std::ffi::OsString;
-use std::io::{Read, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::act::{self, Job, Stop, Task, Workbench};
+use super::act::{self, Job, Stop, Workbench};
 use super::disk::{self, Places};
-use super::engine::deed::{Done, Kind, Look, Printed, Ran};
+use super::engine::deed::{Done, Kind, Look, Printed};
 use super::engine::{Deed, Launch, Outcome};
 use super::processes::Processes;
 
@@ -64,7 +64,7 @@ impl Hands {
         let places = launch.ground.as_ref().map(|ground| ground.places.clone());
         if let Some(places) = &places {
             let kept = places.config_dir.clone();
-            bench = bench.keeping(kept.join("tool-results"), kept.join("shell-output"));
+            bench = bench.with_scratch(kept.join("shell-output"));
         }
         Self {
             inner: Arc::new(Inner {
@@ -109,23 +109,19 @@ impl Hands {
         stop
     }
 
-    /// Does it, and tells every outcome that somebody waits for: none, one, or a second one for a command that goes on
-    /// in the background.
-    pub(super) fn perform(
-        &self,
-        serial: u64,
-        deed: &Deed,
-        stop: &Stop,
-        tell: &mut dyn FnMut(Outcome),
-    ) {
+    /// Does it; gives back the outcome that somebody waits for.
+    pub(super) fn perform(&self, serial: u64, deed: &Deed, stop: &Stop) -> Option<Outcome> {
         let done = match &deed.0 {
             Kind::Tool { name, input, task } => {
-                self.tool(name, input, task.as_ref(), stop, tell);
-                None
+                let job = Job {
+                    tool: name.clone(),
+                    input: input.clone(),
+                    task: task.as_ref().map(PathBuf::from),
+                };
+                Some(Done::Ran(self.inner.bench.run(&job, stop)))
             }
             Kind::Check { name, input } => {
-                let problem = self.inner.bench.check(name, input).err();
-                Some(Done::Checked(problem.map(ran)))
+                Some(Done::Checked(self.inner.bench.check(name, input).err()))
             }
             Kind::Look(look) => Some(Done::Looked(self.look(look))),
             Kind::Hook {
@@ -146,51 +142,10 @@ impl Hands {
                 None
             }
         };
-        if let Some(done) = done {
-            tell(self.outcome(done));
-        }
         lock(&self.inner.running).retain(|(of, _)| *of != serial);
-    }
-
-    fn tool(
-        &self,
-        name: &str,
-        input: &Value,
-        task: Option<&(String, String)>,
-        stop: &Stop,
-        tell: &mut dyn FnMut(Outcome),
-    ) {
-        let job = Job {
-            tool: name.to_owned(),
-            input: input.clone(),
-            task: task.map(|(id, output)| Task {
-                id: id.clone(),
-                output: PathBuf::from(output),
-            }),
-        };
-        let mut reported = self.inner.bench.run(&job, stop);
-        let rest = reported.rest.take();
-        let mut told = ran(reported);
-        told.goes_on = rest.is_some();
-        tell(self.outcome(Done::Ran(told)));
-        if let Some(rest) = rest {
-            let ended = Ran {
-                content: Value::Null,
-                structured: Value::Null,
-                is_error: None,
-                exit: Some(rest.wait()),
-                goes_on: false,
-            };
-            tell(self.outcome(Done::RanOn(ended)));
-        }
-    }
-
-    fn outcome(&self, done: Done) -> Outcome {
         let plan = lock(&self.inner.plan_file).clone();
-        Outcome {
-            done,
-            plan: plan.and_then(|path| std::fs::read_to_string(path).ok()),
-        }
+        let plan = plan.and_then(|path| std::fs::read_to_string(path).ok());
+        done.map(|done| Outcome { done, plan })
     }
 
     /// What is only written down. A disk that is full shows in the files, not in the conversation.
@@ -220,18 +175,8 @@ impl Hands {
 
     /// A command of the settings, with what it is told on stdin. One that takes too long is ended.
     fn hook(&self, command: &str, input: &str, patience: Duration) -> Printed {
-        let failed = |error: std::io::Error| Printed {
-            stdout: String::new(),
-            stderr: format!("cannot run the hook: {error}"),
-            exit: None,
-        };
-        let shell = if cfg!(windows) {
-            ["cmd", "/C"]
-        } else {
-            ["sh", "-c"]
-        };
-        let mut child = match Command::new(shell[0])
-            .args([shell[1], command])
+        let started = Command::new("sh")
+            .args(["-c", command])
             .current_dir(&self.inner.cwd)
             .env_clear()
             .envs(self.inner.env.iter().cloned())
@@ -239,41 +184,29 @@ impl Hands {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .spawn()
-        {
+            .spawn();
+        let mut child = match started {
             Ok(child) => child,
-            Err(error) => return failed(error),
+            Err(error) => return Printed::failed(format!("cannot run the hook: {error}")),
         };
         if let Some(mut stdin) = child.stdin.take() {
             // A hook need not read what it is told.
             let _ = stdin.write_all(input.as_bytes());
         }
-        let read = |pipe: Option<Box<dyn Read + Send>>| {
-            std::thread::spawn(move || {
-                let mut text = Vec::new();
-                if let Some(mut pipe) = pipe {
-                    let _ = pipe.read_to_end(&mut text);
-                }
-                String::from_utf8_lossy(&text).into_owned()
-            })
-        };
-        let stdout = read(
-            child
-                .stdout
-                .take()
-                .map(|pipe| Box::new(pipe) as Box<dyn Read + Send>),
-        );
-        let stderr = read(
-            child
-                .stderr
-                .take()
-                .map(|pipe| Box::new(pipe) as Box<dyn Read + Send>),
-        );
-        let exit = wait_for(&mut child, patience);
-        Printed {
-            stdout: stdout.join().unwrap_or_default(),
-            stderr: stderr.join().unwrap_or_default(),
-            exit,
+        let number = child.id();
+        let (tell, ended) = std::sync::mpsc::sync_channel(1);
+        std::thread::spawn(move || tell.send(child.wait_with_output()));
+        match ended.recv_timeout(patience) {
+            Ok(Ok(output)) => Printed {
+                stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+                stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+                exit: output.status.code(),
+            },
+            Ok(Err(error)) => Printed::failed(format!("cannot read the hook: {error}")),
+            Err(_) => {
+                act::end_process(number);
+                Printed::failed(String::new())
+            }
         }
     }
 
@@ -299,33 +232,6 @@ impl Hands {
             })),
             Err(error) => Err(format!("cannot read {path}: {error}")),
         }
-    }
-}
-
-/// The exit code; None for one that took too long and was ended.
-fn wait_for(child: &mut Child, patience: Duration) -> Option<i32> {
-    const LOOK: Duration = Duration::from_millis(5);
-    let until = Instant::now() + patience;
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return status.code(),
-            Ok(None) if Instant::now() < until => std::thread::sleep(LOOK),
-            _ => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return None;
-            }
-        }
-    }
-}
-
-fn ran(reported: act::Ran) -> Ran {
-    Ran {
-        content: reported.content,
-        structured: reported.structured,
-        is_error: reported.is_error,
-        exit: reported.exit,
-        goes_on: false,
     }
 }
 

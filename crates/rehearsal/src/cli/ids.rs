@@ -87,22 +87,27 @@ impl Ids {
     }
 }
 
+/// Whether the text has the form of a UUID, of whatever version.
+pub(super) fn is_uuid(text: &str) -> bool {
+    let fits = |(i, byte): (usize, &u8)| match i {
+        8 | 13 | 18 | 23 => *byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    };
+    text.len() == 36 && text.as_bytes().iter().enumerate().all(fits)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_seed_repeats_and_another_differs() {
-        let first: Vec<String> = std::iter::repeat_with({
-            let mut ids = Ids::new(1);
-            move || ids.uuid()
-        })
-        .take(3)
-        .collect();
-        let mut again = Ids::new(1);
-        assert!(first.iter().all(|id| *id == again.uuid()));
-        assert_ne!(first[0], Ids::new(2).uuid());
-        assert_ne!(first[0], first[1]);
+        let ids = |seed| {
+            let mut ids = Ids::new(seed);
+            [ids.uuid(), ids.uuid()]
+        };
+        assert_eq!(ids(1), ids(1));
+        assert!(ids(1)[0] != ids(2)[0] && ids(1)[0] != ids(1)[1]);
     }
 
     #[test]

@@ -1,4 +1,7 @@
-//! The shell that plays a scenario inside a test: over any async pipe, on the runtime's clock, without a process.
+//! The shell around the engine: host lines in, what it writes out, deeds and a clock, over any async pipe.
+//!
+//! Inside a test the clock is the runtime's; `stdio` makes a process of it, with what a process alone can do behind
+//! [`World`].
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,16 +10,16 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _,
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-use super::engine::{Deed, Engine, Input, Launch, Outcome, Output};
-use super::hands;
+use super::engine::{Deed, Engine, Input, Launch, Outcome, Output, Signal};
+use super::hands::Hands;
 use super::scenario::Scenario;
 
 /// Host lines that wait to be played.
-const WAITING: usize = 1024;
-const BLOCK: usize = 64 * 1024;
+pub(super) const WAITING: usize = 1024;
+pub(super) const BLOCK: usize = 64 * 1024;
 /// Bytes a second that are read from the host.
-const FREELY: u64 = u64::MAX;
-const NOTHING: u64 = 0;
+pub(super) const FREELY: u64 = u64::MAX;
+pub(super) const NOTHING: u64 = 0;
 /// Bytes of stderr that are kept.
 const STDERR: usize = 1024 * 1024;
 
@@ -35,6 +38,36 @@ pub enum PlayError {
     /// It starts a child, which would write to the test's own stdout.
     #[error("`spawn {0:?}` needs a process of its own; play this scenario with the scripted CLI")]
     NeedsProcess(String),
+    /// A child, or stdout.
+    #[error("the scripted CLI cannot go on: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// What surrounds an engine beside the two pipes.
+pub(super) trait World: Send {
+    fn stderr(&mut self, bytes: &[u8]);
+    /// Starts a shell command that inherits stdout and stderr.
+    fn spawn(&mut self, command: &str, detached: bool) -> Result<(), PlayError>;
+    /// Dies, if there is a process that can.
+    fn crash(&mut self) {}
+}
+
+/// A test: what is said on stderr is kept.
+#[derive(Default)]
+struct Inside {
+    stderr: Vec<u8>,
+}
+
+impl World for Inside {
+    fn stderr(&mut self, bytes: &[u8]) {
+        let room = STDERR - self.stderr.len();
+        self.stderr
+            .extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    fn spawn(&mut self, command: &str, _: bool) -> Result<(), PlayError> {
+        Err(PlayError::NeedsProcess(command.to_owned()))
+    }
 }
 
 /// Plays a scenario over a pipe until it ends: `reader` is its stdin, `writer` its stdout.
@@ -70,11 +103,12 @@ where
 {
     let (lines, arrived) = mpsc::channel(WAITING);
     let (gate, reading) = watch::channel(FREELY);
+    let mut inside = Inside::default();
     let body = Body {
         writer: Some(writer),
-        stderr: Vec::new(),
+        world: &mut inside,
         gate,
-        hands: hands::Hands::new(&launch),
+        hands: Hands::new(&launch),
         quick: VecDeque::new(),
         done: lines.clone(),
     };
@@ -84,16 +118,20 @@ where
         pump(reader, lines, reading).await;
         std::future::pending::<()>().await;
     };
-    tokio::select! {
+    let code = tokio::select! {
         biased;
-        ended = drive(engine, body, arrived) => ended,
+        code = drive(engine, body, arrived) => code?,
         () = pump => unreachable!("the pump never ends"),
-    }
+    };
+    let stderr = String::from_utf8_lossy(&inside.stderr).into_owned();
+    Ok(Ended { code, stderr })
 }
 
-enum Event {
+/// What happens to an engine.
+pub(super) enum Event {
     Line(Vec<u8>),
     Eof,
+    Signal(Signal),
     Done(u64, Box<Outcome>),
 }
 
@@ -132,21 +170,20 @@ async fn pump<R: AsyncRead + Unpin>(
     }
 }
 
-async fn drive<W: AsyncWrite + Unpin>(
+/// Plays to the end; gives back the exit code, or None for a crash.
+pub(super) async fn drive<W: AsyncWrite + Unpin>(
     mut engine: Engine,
-    mut body: Body<W>,
+    mut body: Body<'_, W>,
     mut arrived: mpsc::Receiver<Event>,
-) -> Result<Ended, PlayError> {
+) -> Result<Option<u8>, PlayError> {
     let started = Instant::now();
     let mut outputs = engine.step(Duration::ZERO, Input::Start);
     loop {
         let wake = match body.carry_out(outputs).await? {
             Next::End(code) => {
-                if let Some(mut writer) = body.writer.take() {
-                    let _ = writer.shutdown().await;
-                }
-                let stderr = String::from_utf8_lossy(&body.stderr).into_owned();
-                return Ok(Ended { code, stderr });
+                body.hands.stop_all();
+                body.close().await;
+                return Ok(code);
             }
             Next::Wait(wake) => wake,
         };
@@ -167,6 +204,7 @@ async fn drive<W: AsyncWrite + Unpin>(
         outputs = match event {
             Some(Event::Line(line)) => engine.step(now, Input::Line(&line)),
             Some(Event::Eof) => engine.step(now, Input::Eof),
+            Some(Event::Signal(signal)) => engine.step(now, Input::Signal(signal)),
             Some(Event::Done(serial, outcome)) => {
                 let outcome = &outcome;
                 engine.step(now, Input::Done { serial, outcome })
@@ -181,32 +219,33 @@ enum Next {
     Wait(Option<Duration>),
 }
 
-struct Body<W> {
-    writer: Option<W>,
-    stderr: Vec<u8>,
-    gate: watch::Sender<u64>,
-    hands: hands::Hands,
-    done: mpsc::Sender<Event>,
+/// What carries out what an engine asks for.
+pub(super) struct Body<'a, W> {
+    pub(super) writer: Option<W>,
+    pub(super) world: &'a mut dyn World,
+    pub(super) gate: watch::Sender<u64>,
+    pub(super) hands: Hands,
+    pub(super) done: mpsc::Sender<Event>,
     /// What was done at once.
-    quick: VecDeque<Event>,
+    pub(super) quick: VecDeque<Event>,
 }
 
-impl<W: AsyncWrite + Unpin> Body<W> {
+impl<W: AsyncWrite + Unpin> Body<'_, W> {
+    /// What is over in no time is done here, in order; for the rest there is a thread, and the player goes on.
     fn set_about(&mut self, serial: u64, deed: Deed) {
         let stop = self.hands.begin(serial);
-        if hands::Hands::is_quick(&deed) {
-            let quick = &mut self.quick;
-            self.hands.perform(serial, &deed, &stop, &mut |outcome| {
-                quick.push_back(Event::Done(serial, Box::new(outcome)));
-            });
+        if Hands::is_quick(&deed) {
+            let outcome = self.hands.perform(serial, &deed, &stop);
+            let done = outcome.map(|outcome| Event::Done(serial, Box::new(outcome)));
+            self.quick.extend(done);
             return;
         }
         let (hands, done) = (self.hands.clone(), self.done.clone());
         tokio::task::spawn_blocking(move || {
-            hands.perform(serial, &deed, &stop, &mut |outcome| {
+            if let Some(outcome) = hands.perform(serial, &deed, &stop) {
                 // An error: the play has ended, and nobody waits.
                 let _ = done.blocking_send(Event::Done(serial, Box::new(outcome)));
-            });
+            }
         });
     }
 
@@ -224,31 +263,32 @@ impl<W: AsyncWrite + Unpin> Body<W> {
                         left -= now as u64;
                     }
                 }
-                Output::Stderr(bytes) => {
-                    let room = STDERR - self.stderr.len();
-                    self.stderr
-                        .extend_from_slice(&bytes[..bytes.len().min(room)]);
-                }
+                Output::Stderr(bytes) => self.world.stderr(&bytes),
                 Output::WakeAt(at) => wake = Some(at),
                 Output::Do { serial, deed } => self.set_about(serial, deed),
                 Output::Abort { serial } => self.hands.stop(serial),
-                Output::Spawn { command, .. } => return Err(PlayError::NeedsProcess(command)),
+                Output::Spawn { command, detached } => self.world.spawn(&command, detached)?,
                 Output::StopReading => {
                     let _ = self.gate.send(NOTHING);
                 }
                 Output::ReadSlowly(bytes) => {
                     let _ = self.gate.send(bytes.max(1));
                 }
-                Output::CloseStdout => {
-                    if let Some(mut writer) = self.writer.take() {
-                        let _ = writer.shutdown().await;
-                    }
-                }
+                Output::CloseStdout => self.close().await,
                 Output::Exit(code) => return Ok(Next::End(Some(code))),
-                Output::Crash => return Ok(Next::End(None)),
+                Output::Crash => {
+                    self.world.crash();
+                    return Ok(Next::End(None));
+                }
             }
         }
         Ok(Next::Wait(wake))
+    }
+
+    async fn close(&mut self) {
+        if let Some(mut writer) = self.writer.take() {
+            let _ = writer.shutdown().await;
+        }
     }
 
     /// A host that closed its end loses what is written; the CLI goes on.

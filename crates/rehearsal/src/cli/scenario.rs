@@ -102,6 +102,15 @@ pub(super) struct Amend {
     pub(super) without: Vec<String>,
 }
 
+impl Amend {
+    pub(super) fn with(fields: Value) -> Self {
+        Self {
+            with: Some(fields),
+            without: Vec::new(),
+        }
+    }
+}
+
 /// How a question is put to the host.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Asking {
@@ -166,25 +175,24 @@ pub(super) enum How {
 
 /// What one question asks.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Question {
-    Tool {
-        name: String,
-        input: Value,
-        gives: Option<String>,
-    },
-    Hook {
-        event: String,
-        input: Value,
-    },
-    Mcp {
-        server: String,
-        message: Value,
-    },
-    /// Any other request, as its body.
-    Other {
-        subtype: String,
-        body: Value,
-    },
+pub(super) struct Question {
+    pub(super) topic: Topic,
+    /// The tool, the event, the server, the subtype.
+    pub(super) name: String,
+    /// The input, the fields, the message.
+    pub(super) body: Value,
+    /// What a tool says when it is allowed.
+    pub(super) gives: Option<String>,
+}
+
+/// What a question is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Topic {
+    Tool,
+    Hook,
+    Mcp,
+    /// Any other request.
+    Request,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -292,7 +300,6 @@ pub(super) enum Step {
     Big(u64),
     Raw(String),
     Bytes(Vec<u8>),
-    Noise(String),
     Partial(String),
     Stderr(String),
     StderrFlood(u64),

@@ -44,34 +44,23 @@ impl Source {
     }
 }
 
-/// A lasting change that an answer of the host asks for: a path of keys in the settings of a source.
+/// A lasting change that an answer of the host asks for, in the settings of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) enum SettingsEdit {
-    /// Adds these values to the list at the path, unless they are there: `permissions.allow`, say.
-    Add {
-        /// Whose file.
-        source: Source,
-        /// The keys, from the outermost.
-        path: [&'static str; 2],
-        /// The values.
-        values: Vec<String>,
-    },
-    /// Takes these values out of the list at the path.
-    Remove {
-        /// Whose file.
-        source: Source,
-        /// The keys, from the outermost.
-        path: [&'static str; 2],
-        /// The values.
-        values: Vec<String>,
-    },
-    /// Puts this in place of the value at the path: `permissions.defaultMode`, or a whole list.
-    Set {
-        /// Whose file.
-        source: Source,
-        /// The keys, from the outermost.
-        path: [&'static str; 2],
-        /// The new value.
-        value: serde_json::Value,
-    },
+pub(in crate::cli) struct SettingsEdit {
+    /// Whose file.
+    pub(in crate::cli) source: Source,
+    /// The keys, from the outermost: `permissions.allow`, say.
+    pub(in crate::cli) path: [&'static str; 2],
+    pub(in crate::cli) change: SettingsChange,
+}
+
+/// What becomes of the value at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) enum SettingsChange {
+    /// These are added to the list, unless they are there.
+    Add(Vec<String>),
+    /// These are taken out of the list.
+    Remove(Vec<String>),
+    /// This stands in its place.
+    Set(serde_json::Value),
 }

@@ -1,10 +1,8 @@
-//! What the CLI makes of the host's answer to `can_use_tool`, per version.
+//! What the CLI makes of the host's answer to `can_use_tool`.
 //!
 //! Pure, and as measured. Invariant: an answer that cannot be understood never runs the tool.
 
 use serde_json::Value;
-
-use super::version::Version;
 
 /// What happens to the call.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,146 +11,99 @@ pub(super) enum Verdict {
     Refuse { text: String, stop: bool },
 }
 
-const STOCK: &str = "The user doesn't want to proceed with this tool use.";
+/// What the model hears when the turn was interrupted, or is to stop.
+pub(super) const STOCK: &str = "The user doesn't want to proceed with this tool use.";
+const INVALID: &str = "The canUseTool callback returned an invalid permission result.";
+/// What the model hears when the host has closed stdin.
+pub(super) const CLOSED: &str =
+    "Tool permission request failed: Error: Tool permission stream closed before response received";
 
 /// Reads the `response` of a `control_response`.
-pub(super) fn verdict(version: Version, envelope: &Value) -> Verdict {
+pub(super) fn verdict(envelope: &Value) -> Verdict {
+    let refused = |text: &str, stop| Verdict::Refuse {
+        text: text.to_owned(),
+        stop,
+    };
     if envelope["subtype"] == "error" {
         let reason = match envelope["error"].as_str() {
             Some(error) => format!("Tool permission request failed: Error: {error}"),
             None => "Tool permission request failed: Error".to_owned(),
         };
-        return refused(reason);
+        return refused(&reason, false);
     }
     let answer = &envelope["response"];
     match answer["behavior"].as_str() {
-        Some("allow") => allow(version, answer),
-        Some("deny") => deny(version, answer),
-        _ => refused(invalid(version)),
+        Some("allow") if answer.get("updatedInput").is_none_or(Value::is_object) => Verdict::Run {
+            // One entry that cannot be read takes the whole list with it; permissions see to that.
+            updates: (answer["updatedPermissions"].as_array().cloned()).unwrap_or_default(),
+        },
+        Some("deny") => match (answer["message"].as_str(), answer["interrupt"] == true) {
+            (Some(_), true) => refused(STOCK, true),
+            (message, stop) => refused(message.unwrap_or(INVALID), stop),
+        },
+        _ => refused(INVALID, false),
     }
 }
 
-fn allow(version: Version, answer: &Value) -> Verdict {
-    let understood = match answer.get("updatedInput") {
-        None => version.allow_may_omit_input(),
-        Some(input) => input.is_object(),
-    };
-    let updates = match answer.get("updatedPermissions") {
-        None => Some(Vec::new()),
-        Some(Value::Array(updates)) => Some(updates.clone()),
-        // One entry that cannot be read takes the whole list with it; permissions see to that.
-        Some(_) => version.drops_bad_updates().then(Vec::new),
-    };
-    match updates.filter(|_| understood) {
-        Some(updates) => Verdict::Run { updates },
-        None => refused(invalid(version)),
-    }
-}
-
-fn deny(version: Version, answer: &Value) -> Verdict {
-    let stop = answer["interrupt"] == true;
-    let text = match answer["message"].as_str() {
-        Some(_) if stop && version.stop_hides_message() => STOCK.to_owned(),
-        Some(message) => message.to_owned(),
-        None => invalid(version),
-    };
-    Verdict::Refuse { text, stop }
-}
-
-/// What the tool is run with: the host's input, or the original where the host left it out.
-pub(super) fn input(version: Version, envelope: &Value, original: &Value) -> Value {
-    match &envelope["response"]["updatedInput"] {
-        Value::Object(fields) if fields.is_empty() && version.empty_input_means_original() => {
-            original.clone()
-        }
-        updated @ Value::Object(_) => updated.clone(),
-        _ => original.clone(),
-    }
-}
-
-fn refused(text: String) -> Verdict {
-    Verdict::Refuse { text, stop: false }
-}
-
-fn invalid(version: Version) -> String {
-    if version.allow_may_omit_input() {
-        "The canUseTool callback returned an invalid permission result.".to_owned()
-    } else {
-        "Tool permission request failed: ZodError".to_owned()
-    }
-}
-
-/// What the model hears when the host has closed stdin.
-pub(super) const CLOSED: &str =
-    "Tool permission request failed: Error: Tool permission stream closed before response received";
-
-/// What the model hears when the turn was interrupted.
-pub(super) fn interrupted(version: Version) -> &'static str {
-    if version.stop_hides_message() {
-        STOCK
-    } else {
-        "Tool permission request failed: AbortError"
-    }
+/// What the tool is run with: the host's input, or the original where the host left it out or empty.
+pub(super) fn input(envelope: &Value, original: &Value) -> Value {
+    let updated = &envelope["response"]["updatedInput"];
+    let is_filled = updated.as_object().is_some_and(|fields| !fields.is_empty());
+    if is_filled { updated } else { original }.clone()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const NEW: Version = Version::NEWEST;
-    const OLD: Version = Version::new(2, 1, 62);
-
-    /// `r`uns, is `d`enied or `s`topped, for 2.1.325 and 2.1.62.
     #[test]
-    fn each_version_takes_the_answer_as_measured() {
-        for (answer, expected) in [
-            (r#"{"behavior":"allow","updatedInput":{"a":1}}"#, "rr"),
-            (r#"{"behavior":"allow","updatedInput":{}}"#, "rr"),
-            (r#"{"behavior":"allow"}"#, "rd"),
-            (r#"{"behavior":"allow","updatedInput":null}"#, "dd"),
+    fn answers_are_taken_as_measured() {
+        let invalid = Some(INVALID);
+        for (answer, refused, stops) in [
+            (
+                r#"{"behavior":"allow","updatedInput":{"a":1}}"#,
+                None,
+                false,
+            ),
+            (r#"{"behavior":"allow"}"#, None, false),
+            (
+                r#"{"behavior":"allow","updatedInput":null}"#,
+                invalid,
+                false,
+            ),
             (
                 r#"{"behavior":"allow","updatedInput":{},"updatedPermissions":null}"#,
-                "rd",
+                None,
+                false,
             ),
-            (r#"{"subtype":"allow","updatedInput":{"a":1}}"#, "dd"),
-            (r#"{"behavior":"deny","message":"x"}"#, "dd"),
-            (r#"{"behavior":"deny"}"#, "dd"),
+            (
+                r#"{"subtype":"allow","updatedInput":{"a":1}}"#,
+                invalid,
+                false,
+            ),
+            (r#"{"behavior":"deny","message":"x"}"#, Some("x"), false),
+            (r#"{"behavior":"deny"}"#, invalid, false),
             (
                 r#"{"behavior":"deny","message":"x","interrupt":true}"#,
-                "ss",
+                Some(STOCK),
+                true,
             ),
-            (r#"{"behavior":"ask"}"#, "dd"),
-            ("null", "dd"),
+            (r#"{"behavior":"ask"}"#, invalid, false),
+            ("null", invalid, false),
         ] {
             let answer: Value = serde_json::from_str(answer).unwrap();
             let envelope = serde_json::json!({"subtype":"success","response":answer});
-            let found: String = [NEW, OLD]
-                .map(|version| match verdict(version, &envelope) {
-                    Verdict::Run { .. } => 'r',
-                    Verdict::Refuse { stop: false, .. } => 'd',
-                    Verdict::Refuse { stop: true, .. } => 's',
-                })
-                .iter()
-                .collect();
-            assert_eq!(found, expected, "{answer}");
+            let found = match verdict(&envelope) {
+                Verdict::Run { .. } => (None, false),
+                Verdict::Refuse { text, stop } => (Some(text), stop),
+            };
+            assert_eq!((found.0.as_deref(), found.1), (refused, stops), "{answer}");
         }
-    }
-
-    #[test]
-    fn an_empty_input_means_the_original_and_a_stop_hides_its_message() {
         let envelope = serde_json::json!({"response":{"updatedInput":{}}});
         let original = serde_json::json!({"command":"ls"});
-        assert_eq!(input(NEW, &envelope, &original), original);
-        assert_eq!(input(OLD, &envelope, &original), serde_json::json!({}));
-        let envelope =
-            serde_json::json!({"response":{"behavior":"deny","message":"mine","interrupt":true}});
-        let text = |version| match verdict(version, &envelope) {
-            Verdict::Refuse { text, .. } => text,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!((text(OLD), text(NEW)), ("mine".into(), STOCK.into()));
+        assert_eq!(input(&envelope, &original), original);
         let failed = serde_json::json!({"subtype":"error","error":"host exploded"});
-        let expected = "Tool permission request failed: Error: host exploded".to_owned();
-        assert_eq!(verdict(NEW, &failed), refused(expected));
+        let text = "Tool permission request failed: Error: host exploded".to_owned();
+        assert_eq!(verdict(&failed), Verdict::Refuse { text, stop: false });
     }
 }

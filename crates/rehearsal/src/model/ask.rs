@@ -37,11 +37,11 @@ impl Ask {
                 .is_some_and(|tools| !tools.is_empty()),
             newest: users
                 .last()
-                .map(|message| text_of(message))
+                .map(|message| text_of(&message["content"]))
                 .unwrap_or_default(),
             first: users
                 .first()
-                .map(|message| text_of(message))
+                .map(|message| text_of(&message["content"]))
                 .unwrap_or_default(),
             schema: schema(&value).cloned(),
             digest: hash(body),
@@ -83,8 +83,9 @@ fn messages(body: &Value) -> impl DoubleEndedIterator<Item = &Value> {
         .iter()
 }
 
-fn text_of(message: &Value) -> String {
-    match &message["content"] {
+/// The text in the content of a message; of blocks, all of it.
+pub(crate) fn text_of(content: &Value) -> String {
+    match content {
         Value::String(text) => text.clone(),
         Value::Array(blocks) => {
             let texts: Vec<&str> = blocks

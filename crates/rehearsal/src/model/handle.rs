@@ -18,7 +18,7 @@ use super::link::Link;
 use super::record::{Arrival, Kind, Outcome};
 use super::render::{Rendered, Rendition, error_body, refusal, render};
 use super::reply::{choose, is_side};
-use super::server::Shared;
+use super::server::{MAX_BODY_BYTES, Shared};
 use super::stream::{self, Ending};
 
 /// Headers worth keeping. Not among them: the key.
@@ -39,14 +39,14 @@ pub(super) async fn handle(
     // closed; if it were, going on without a permit would do no harm.
     let permit = shared.permits.acquire().await;
     let (head, body) = request.into_parts();
-    let body = axum::body::to_bytes(body, shared.max_body_bytes).await;
+    let body = axum::body::to_bytes(body, MAX_BODY_BYTES).await;
     let too_large = body.is_err();
     let arrival = arrival(&shared, &head, body.unwrap_or_default());
     let path = head.uri.path().trim_end_matches('/');
     let (kind, status, body) = match (head.method.as_str(), path) {
         ("POST", "/v1/messages") if too_large => {
-            let limit = shared.max_body_bytes;
-            let why = format!("the body could not be read, or is larger than {limit} bytes");
+            let why =
+                format!("the body could not be read, or is larger than {MAX_BODY_BYTES} bytes");
             (
                 Kind::Main,
                 413,

@@ -4,7 +4,8 @@
 //! it into stream events. `server` is the thin shell that carries them over HTTP, `inline` the one that asks in the same
 //! process. Nothing here holds a model or an opinion: what is not in the script is answered with an error that says so.
 
-mod ask;
+pub(crate) mod ask;
+pub(crate) mod fit;
 mod handle;
 pub(crate) mod inline;
 mod link;
@@ -16,12 +17,12 @@ pub(crate) mod scan;
 mod script;
 mod server;
 mod stream;
-mod template;
+pub(crate) mod template;
 
 pub use parse::ParseError;
 pub use record::{Kept, Kind, Outcome, Report, Request, UnexpectedRequest, UsedReply};
 pub use script::{Position, Script, UnknownVariable};
-pub use server::{KeepLimits, Options, Server, StartError, serve_until};
+pub use server::{Options, Server, StartError, serve_until};
 
 /// The usual error `type` of a status, as the API documents it; others get the nearest.
 pub(crate) fn api_error_kind(status: u16) -> &'static str {

@@ -92,21 +92,9 @@ fn opening(script: &mut Script, cursor: &mut Cursor<'_>) -> Result<Draft, ParseE
     cursor.word("reply")?;
     let mut reply = Reply {
         line: at.line,
-        times: Some(1),
         ..Reply::default()
     };
-    if cursor.take_word("always") {
-        reply.times = None;
-    } else if cursor.peek_word().starts_with(|c: char| c.is_ascii_digit()) {
-        let count = cursor.clone();
-        reply.times = Some(cursor.number("a count such as `3 times`")?);
-        if reply.times == Some(0) {
-            return Err(count.error("a count of at least 1"));
-        }
-        if !cursor.take_word("times") {
-            return Err(cursor.error("`times`"));
-        }
-    }
+    reply.times = cursor.uses()?;
     reply.side = cursor.take_word("side");
     let kind: Option<fn(String) -> Matcher> = match cursor.peek_word() {
         "when" => Some(Matcher::Newest),

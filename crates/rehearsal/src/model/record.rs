@@ -1,7 +1,7 @@
 //! What was asked of the server, and what became of it.
 //!
 //! Owns the log of requests within stated bounds and the report made from it. Invariant: memory is bounded by
-//! [`KeepLimits`]; the oldest requests, and the oldest bodies, are let go to stay within them.
+//! what stands here; the oldest requests, and the oldest bodies, are let go to stay within that.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,7 +11,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::script::Script;
-use super::server::KeepLimits;
 
 /// One request the server was sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -128,12 +127,14 @@ pub struct UnexpectedRequest {
     pub why: String,
 }
 
+/// How many requests are kept, and how many bytes of all bodies together.
+const MAX_REQUESTS: usize = 2_000;
+const MAX_BODY_BYTES: usize = 128 * 1024 * 1024;
 /// The lists of notes are for people: more than this helps nobody.
 const MAX_NOTES: usize = 200;
 
 #[derive(Debug, Default)]
 pub(super) struct Log {
-    limits: KeepLimits,
     asked: u64,
     entries: VecDeque<(Request, Bytes)>,
     body_bytes: usize,
@@ -154,13 +155,6 @@ pub(super) struct Arrival {
 }
 
 impl Log {
-    pub(super) fn new(limits: KeepLimits) -> Self {
-        Self {
-            limits,
-            ..Self::default()
-        }
-    }
-
     pub(super) fn arrived(&mut self, arrival: Arrival, kind: Kind) -> u64 {
         self.asked += 1;
         if kind == Kind::Elsewhere {
@@ -246,14 +240,14 @@ impl Log {
 
     /// Lets go of the oldest first: the newest request is the one a failing test asks about.
     fn stay_within_limits(&mut self) {
-        while self.entries.len() > self.limits.requests {
+        while self.entries.len() > MAX_REQUESTS {
             if let Some((_, body)) = self.entries.pop_front() {
                 self.body_bytes -= body.len();
                 self.dropped_requests += 1;
             }
         }
         for (request, body) in &mut self.entries {
-            if self.body_bytes <= self.limits.body_bytes {
+            if self.body_bytes <= MAX_BODY_BYTES {
                 break;
             }
             if !body.is_empty() {

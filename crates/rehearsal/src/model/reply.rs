@@ -3,18 +3,15 @@
 //! Pure: changes only the counts and values it is given. Replies with a condition are looked at first, in script order;
 //! then the next plain one. Invariants: a reply is never chosen more often than it allows, and what the script has no
 //! answer for is an error, never a made-up turn. Only the CLI's own small questions (a title, a quota probe) get something
-//! made up: the smallest value that follows the schema they set.
-
-use serde_json::{Map, Value, json};
+//! made up: a value that fits the schema they set.
 
 use super::Vars;
 use super::ask::Ask;
+use super::fit::fitting;
 use super::script::{Matcher, Part, Reply, Script, Spoken};
 use super::template::expand;
 
 const TITLE: &str = "Rehearsal";
-/// How deep a schema is followed before it is taken for a cycle.
-const MAX_DEPTH: usize = 16;
 
 /// Whether the request is a small question of the CLI's own.
 pub(super) fn is_side(script: &Script, ask: &Ask) -> bool {
@@ -71,7 +68,7 @@ pub(super) fn choose(
 fn side_default(script: &Script, vars: &Vars, ask: &Ask) -> Spoken {
     let text = match (&script.side, &ask.schema) {
         (Some(text), _) => expand(text, vars),
-        (None, Some(schema)) => sample(schema, schema, 0).to_string(),
+        (None, Some(schema)) => fitting(schema, TITLE).to_string(),
         (None, None) => "ok".to_owned(),
     };
     Spoken {
@@ -80,50 +77,10 @@ fn side_default(script: &Script, vars: &Vars, ask: &Ask) -> Spoken {
     }
 }
 
-/// The smallest value that follows a JSON schema, as far as this reads schemas.
-fn sample(schema: &Value, root: &Value, depth: usize) -> Value {
-    if depth > MAX_DEPTH {
-        return Value::Null;
-    }
-    let deeper = |part: &Value| sample(part, root, depth + 1);
-    let fixed = schema.get("const").or_else(|| schema["enum"].get(0));
-    if let Some(fixed) = fixed.or_else(|| schema.get("default")) {
-        return fixed.clone();
-    }
-    let target = schema["$ref"]
-        .as_str()
-        .and_then(|path| path.strip_prefix('#'));
-    if let Some(target) = target {
-        return root.pointer(target).map_or(Value::Null, deeper);
-    }
-    let mut options = ["anyOf", "oneOf", "allOf"].iter();
-    if let Some(first) = options.find_map(|key| schema[*key].get(0)) {
-        return deeper(first);
-    }
-    let kind = schema["type"].as_str();
-    match kind.or_else(|| schema["type"][0].as_str()) {
-        Some("string") => json!(TITLE),
-        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(json!(0)),
-        Some("boolean") => json!(false),
-        Some("array") => {
-            let least = schema["minItems"].as_u64().unwrap_or(0).min(8);
-            (0..least).map(|_| deeper(&schema["items"])).collect()
-        }
-        Some("object") | None if schema["properties"].is_object() => {
-            let required = schema["required"].as_array().into_iter().flatten();
-            let fields = required
-                .filter_map(Value::as_str)
-                .map(|name| (name.to_owned(), deeper(&schema["properties"][name])));
-            Value::Object(fields.collect::<Map<_, _>>())
-        }
-        Some("object") => json!({}),
-        _ => Value::Null,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value, json};
 
     /// What each request gets: the line of its reply, nothing for what is made up, or why there is none.
     fn answers(script: &str, asks: &[Value]) -> Vec<Result<Option<usize>, String>> {
@@ -202,29 +159,5 @@ mod tests {
             why.contains("line 2, column 6: nothing in the request"),
             "{why}"
         );
-    }
-
-    #[test]
-    fn a_schema_gets_its_smallest_value() {
-        let table = [
-            (
-                json!({"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}),
-                json!({"title": TITLE}),
-            ),
-            (json!({"type": ["null", "string"]}), Value::Null),
-            (json!({"enum": ["a", "b"]}), json!("a")),
-            (
-                json!({"type": "array", "minItems": 2, "items": {"type": "integer", "minimum": 3}}),
-                json!([3, 3]),
-            ),
-            (json!({"anyOf": [{"type": "boolean"}]}), json!(false)),
-            (
-                json!({"$ref": "#/$defs/t", "$defs": {"t": {"$ref": "#/$defs/t"}}}),
-                Value::Null,
-            ),
-        ];
-        for (schema, want) in table {
-            assert_eq!(sample(&schema, &schema, 0), want, "{schema}");
-        }
     }
 }

@@ -144,6 +144,25 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// `always`, `3 times`, or nothing for once; None for always.
+    pub(crate) fn uses(&mut self) -> Result<Option<u32>, ParseError> {
+        if self.take_word("always") {
+            return Ok(None);
+        }
+        if !self.peek_word().starts_with(|c: char| c.is_ascii_digit()) {
+            return Ok(Some(1));
+        }
+        let count = self.clone();
+        let times = self.number("a count such as `3 times`")?;
+        if times == 0 {
+            return Err(count.error("a count of at least 1"));
+        }
+        if !self.take_word("times") {
+            return Err(self.error("`times`"));
+        }
+        Ok(Some(times))
+    }
+
     /// Steps over `word` if it is next.
     pub(crate) fn take_word(&mut self, word: &str) -> bool {
         let found = self.peek_word() == word;

@@ -1,7 +1,7 @@
 //! The server: the thin shell that carries script and requests over HTTP on loopback.
 //!
 //! Owns the socket, the shared state and the life of the run; every decision is taken by the pure parts. Invariant:
-//! it listens on loopback only, and holds no more of what it was sent than [`KeepLimits`] says.
+//! it listens on loopback only, and holds no more of what it was sent than `record` says.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ use super::script::{Script, UnknownVariable};
 /// Request bodies read and parsed at once; more wait their turn.
 const MAX_BODIES_READ: usize = 8;
 /// A conversation with a few images or a 5 MB tool result is tens of megabytes; the API's own limit is 32.
-const MAX_BODY_BYTES: usize = 128 * 1024 * 1024;
+pub(super) const MAX_BODY_BYTES: usize = 128 * 1024 * 1024;
 /// How long a shutdown waits for open connections.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
@@ -32,9 +32,6 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Values for `${name}` in the script.
     pub vars: Vars,
-    pub keep: KeepLimits,
-    /// A larger request gets an error 413.
-    pub max_body_bytes: usize,
 }
 
 impl Default for Options {
@@ -42,25 +39,6 @@ impl Default for Options {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             vars: Vars::new(),
-            keep: KeepLimits::default(),
-            max_body_bytes: MAX_BODY_BYTES,
-        }
-    }
-}
-
-/// How much of what was asked is kept; the oldest goes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KeepLimits {
-    pub requests: usize,
-    /// Over all bodies together.
-    pub body_bytes: usize,
-}
-
-impl Default for KeepLimits {
-    fn default() -> Self {
-        Self {
-            requests: 2_000,
-            body_bytes: 128 * 1024 * 1024,
         }
     }
 }
@@ -203,7 +181,6 @@ pub async fn serve_until(
 pub(super) struct Shared {
     pub(super) script: Script,
     pub(super) started: Instant,
-    pub(super) max_body_bytes: usize,
     pub(super) permits: Semaphore,
     pub(super) stopping: watch::Receiver<bool>,
     run: Mutex<Run>,
@@ -225,12 +202,11 @@ impl Shared {
         let run = Run {
             used: vec![0; script.replies()],
             vars: options.vars.clone(),
-            log: Log::new(options.keep),
+            log: Log::default(),
         };
         Self {
             script,
             started: Instant::now(),
-            max_body_bytes: options.max_body_bytes,
             permits: Semaphore::new(MAX_BODIES_READ),
             stopping,
             run: Mutex::new(run),

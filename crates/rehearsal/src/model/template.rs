@@ -35,7 +35,8 @@ pub(super) fn names_in_json(value: &Value) -> Vec<String> {
     found
 }
 
-fn map_texts(value: &Value, change: &mut impl FnMut(&str) -> String) -> Value {
+/// The value with every text in it changed; keys stay.
+pub(crate) fn map_texts(value: &Value, change: &mut impl FnMut(&str) -> String) -> Value {
     match value {
         Value::String(text) => change(text).into(),
         Value::Array(items) => items.iter().map(|item| map_texts(item, change)).collect(),
@@ -51,7 +52,8 @@ fn map_texts(value: &Value, change: &mut impl FnMut(&str) -> String) -> Value {
     }
 }
 
-fn replaced(text: &str, mut value: impl FnMut(&str) -> Option<String>) -> String {
+/// The text with each `${name}` that has a value replaced by it, and `$${` as `${`.
+pub(crate) fn replaced(text: &str, mut value: impl FnMut(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(found) = rest.find("${") {

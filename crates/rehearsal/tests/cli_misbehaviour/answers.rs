@@ -1,35 +1,6 @@
-//! Replies and questions that go astray.
-
-use serde_json::Value;
+//! Questions that go astray.
 
 use super::process::Process;
-
-#[test]
-fn replies_can_go_astray() {
-    let replies = |habit: &str| {
-        let mut process = Process::start(&format!("{habit}\nturn always\n  say \"done\""));
-        process.request("mine", "set_model");
-        process.user("hi");
-        let mut found = Vec::new();
-        loop {
-            let line: Value = serde_json::from_slice(&process.line().unwrap()).unwrap();
-            match line["type"].as_str().unwrap() {
-                "control_response" => found.push(line["response"]["request_id"] == "mine"),
-                "result" => return found,
-                _ => {}
-            }
-        }
-    };
-    assert_eq!(replies("reply misaddressed set_model"), [false]);
-    assert_eq!(replies("reply twice set_model"), [true, true]);
-    assert_eq!(replies("reply never any"), [false; 0]);
-    assert_eq!(replies("reply late 200ms set_model"), [false; 0]);
-
-    let mut process = Process::start("reply error \"not today\" any");
-    process.request("mine", "set_model");
-    let reply = process.until("control_response");
-    assert_eq!(reply["response"]["error"], "not today");
-}
 
 #[test]
 fn a_request_can_be_unknown() {
@@ -37,18 +8,6 @@ fn a_request_can_be_unknown() {
     let request = process.until("control_request");
     assert_eq!(request["request"]["subtype"], "from_the_future");
     process.until("result");
-}
-
-#[test]
-fn an_id_can_be_used_twice() {
-    let mut process = Process::in_turn(
-        "turn\n  ask Bash {\"command\":\"one\"} id=same nowait\n  ask Bash {\"command\":\"two\"} id=same nowait\n  wait forever",
-    );
-    let first = process.until("control_request");
-    let second = process.until("control_request");
-    assert_eq!(first["request_id"], "same");
-    assert_eq!(second["request_id"], "same");
-    assert_ne!(first["request"]["input"], second["request"]["input"]);
 }
 
 #[test]

@@ -6,10 +6,11 @@
 use serde_json::{Map, Value, json};
 
 use super::ran::Ran;
+use crate::cli::permissions::only_looks;
 use crate::cli::schema::kind;
 
 /// What each tool takes: `?` marks a field that may be left out, and a type follows unless it is a text.
-const TOOLS: [(&str, &str); 15] = [
+const TOOLS: [(&str, &str); 11] = [
     (
         "Agent",
         "description prompt subagent_type? model? effort? run_in_background?boolean name? team_name? mode? isolation?",
@@ -31,22 +32,11 @@ const TOOLS: [(&str, &str); 15] = [
         "ExitPlanMode",
         "allowedPrompts?array plan? planFilePath? isAgent?boolean",
     ),
-    ("Glob", "pattern path?"),
-    (
-        "Grep",
-        "pattern path? glob? output_mode? -B?number -A?number -C?number context?number -n?boolean -i?boolean \
-         -o?boolean type? head_limit?number offset?number multiline?boolean",
-    ),
-    (
-        "NotebookEdit",
-        "notebook_path cell_id? new_source cell_type? edit_mode?",
-    ),
     (
         "Read",
         "file_path offset?number limit?number pages? allow_large?boolean",
     ),
     ("TaskStop", "task_id? shell_id?"),
-    ("TodoWrite", "todos!array"),
     ("WebFetch", "url prompt offset?number"),
     (
         "WebSearch",
@@ -214,15 +204,13 @@ fn refused(tool: &str, text: &str, field: &Field<'_>, received: &str) -> Ran {
 pub(in crate::cli) fn runs_beside_others(tool: &str, input: &Value) -> bool {
     match tool {
         "Read"
-        | "Glob"
-        | "Grep"
         | "WebFetch"
         | "WebSearch"
         | "Task"
         | "Agent"
         | "ListMcpResourcesTool"
         | "ReadMcpResourceTool" => true,
-        "Bash" => super::bash::only_looks(input["command"].as_str().unwrap_or_default()),
+        "Bash" => only_looks(input["command"].as_str().unwrap_or_default()),
         _ => false,
     }
 }

@@ -6,18 +6,14 @@
 
 mod bash;
 mod edit;
-mod grep;
 mod inputs;
 mod lines;
 mod memory;
-mod notebook;
 mod paths;
 mod ran;
 mod read;
-mod search;
 mod stop;
 mod text;
-mod todo;
 mod undo;
 mod web;
 mod workbench;
@@ -30,5 +26,5 @@ mod tests;
 
 pub(in crate::cli) use inputs::{accept, fault_of_given, runs_beside_others};
 pub(in crate::cli) use ran::Ran;
-pub(in crate::cli) use stop::Stop;
-pub(in crate::cli) use workbench::{Job, Task, Workbench};
+pub(in crate::cli) use stop::{Stop, end_process};
+pub(in crate::cli) use workbench::{Job, Workbench};

@@ -1,37 +1,20 @@
 //! Where a path of a call leads, and what is said of one that leads nowhere.
 
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
+
+use crate::cli::paths::tidy;
 
 /// A path of a call as an absolute one, without `.` and `..`.
 pub(super) fn resolve(given: &str, cwd: &Path, home: &Path) -> PathBuf {
     let given = given.trim();
-    let joined = match given.strip_prefix('~') {
+    tidy(&match given.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => {
             home.join(rest.trim_start_matches('/'))
         }
         _ => cwd.join(given),
-    };
-    let mut plain = PathBuf::new();
-    for part in joined.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            part => plain.push(part),
-        }
-    }
-    plain
-}
-
-/// As seen from the working folder, if it is inside.
-pub(super) fn seen_from(cwd: &Path, path: &Path) -> String {
-    path.strip_prefix(cwd)
-        .unwrap_or(path)
-        .to_string_lossy()
-        .into_owned()
+    })
 }
 
 /// What is said of a file that is not there.

@@ -2,10 +2,8 @@
 
 use serde_json::Value;
 
-use super::bash::Rest;
-
 /// The outcome of a call.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::cli) struct Ran {
     /// `content` of the `tool_result` block: a text, or a list of blocks.
     pub(in crate::cli) content: Value,
@@ -15,8 +13,6 @@ pub(in crate::cli) struct Ran {
     pub(in crate::cli) is_error: Option<bool>,
     /// How a command ended.
     pub(in crate::cli) exit: Option<i32>,
-    /// A command that goes on after its report, because it took longer than it was given.
-    pub(in crate::cli) rest: Option<Rest>,
 }
 
 impl Ran {

@@ -1,10 +1,9 @@
-//! `Read`: a file as numbered lines, as a picture, as a document or as the cells of a notebook.
+//! `Read`: a file as numbered lines, as a picture or as a document.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::notebook;
 use super::paths::{missing, system_error};
 use super::ran::Ran;
 use super::text::Text;
@@ -44,12 +43,6 @@ pub(super) fn run(bench: &Workbench, input: &Value) -> Ran {
     match ending.as_ref().and_then(|ending| ending.to_str()) {
         Some(kind @ ("png" | "jpg" | "jpeg" | "gif" | "webp")) => picture(kind, &bytes),
         Some("pdf") => document(given, &bytes),
-        Some("ipynb") => {
-            let text = Text::decode(&bytes);
-            let ran = notebook::shown(given, &text.body);
-            bench.memory.read(&path, Some(text.body));
-            ran
-        }
         _ if bytes.contains(&0) => Ran::refused("This tool cannot read binary files."),
         _ => text(bench, input, &path, &bytes),
     }

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
 /// Cheap to clone; all clones are the same one.
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct Stop {
@@ -48,24 +50,20 @@ impl Stop {
     }
 }
 
-/// Ends a process group for good. One that is gone already is no error.
-#[cfg(unix)]
+/// Ends one process for good. One that is gone already is no error.
+pub(in crate::cli) fn end_process(number: u32) {
+    if let Some(process) = pid(number) {
+        let _ = kill_process(process, Signal::KILL);
+    }
+}
+
+/// Ends a process group for good.
 pub(super) fn end_group(group: u32) {
-    use rustix::process::{Pid, Signal, kill_process_group};
-    let group = i32::try_from(group).ok().and_then(Pid::from_raw);
-    if let Some(group) = group {
+    if let Some(group) = pid(group) {
         let _ = kill_process_group(group, Signal::KILL);
     }
 }
 
-/// Ends a process and what it started.
-#[cfg(not(unix))]
-pub(super) fn end_group(group: u32) {
-    let group = group.to_string();
-    let _ = std::process::Command::new("taskkill")
-        .args(["/T", "/F", "/PID", &group])
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .status();
+fn pid(number: u32) -> Option<Pid> {
+    i32::try_from(number).ok().and_then(Pid::from_raw)
 }

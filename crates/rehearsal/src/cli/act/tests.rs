@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Job, Ran, Stop, Task, Workbench, accept};
+use super::{Job, Ran, Stop, Workbench, accept};
 
 /// Longer than anything here takes on a machine with much else to do.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -25,7 +25,7 @@ impl Stage {
             ("SHELL".into(), "/bin/bash".into()),
         ];
         let bench = Workbench::new(cwd, folder.path().join("home"), env)
-            .keeping(folder.path().join("results"), folder.path().join("scratch"));
+            .with_scratch(folder.path().join("scratch"));
         Self { folder, bench }
     }
 
@@ -38,10 +38,7 @@ impl Stage {
     }
 
     fn job(&self, input: Value, task: bool) -> Job {
-        let task = task.then(|| Task {
-            id: "b12345678".to_owned(),
-            output: self.path("tasks/b12345678.output"),
-        });
+        let task = task.then(|| self.path("tasks/b12345678.output"));
         let tool = "Bash".to_owned();
         Job { tool, input, task }
     }
@@ -76,9 +73,6 @@ fn every_tool_does_its_work_and_says_so() {
     let write = |path: &str, content: &str| json!({"file_path": path, "content": content});
     let edit = |old: &str, new: &str, all: bool| json!({"file_path": "a.txt", "old_string": old, "new_string": new, "replace_all": all});
     let read = |path: &str| json!({"file_path": path});
-    let grep = |mode: &str| json!({"pattern": "t[hw]", "output_mode": mode, "-A": 1});
-    let cells = r##"{"cells":[{"cell_type":"markdown","source":["# A\n","b"]},{"cell_type":"code","id":"x1","source":"1+1","outputs":[{"output_type":"execute_result","data":{"text/plain":"2"}}]}]}"##;
-    let cell = |mode: &str| json!({"notebook_path": "n.ipynb", "cell_id": "x1", "new_source": "2+2", "edit_mode": mode});
     let table = [
         (
             "Write",
@@ -119,36 +113,6 @@ fn every_tool_does_its_work_and_says_so() {
         ("Edit", edit("E", "E", true), "No changes to make"),
         ("Read", read("a.txt"), "1\tonE\n2\t2\n3\tthrEE"),
         ("Write", write("sub/b.md", "two\nfour\n"), "File created"),
-        ("Glob", json!({"pattern": "**/*.md"}), "sub/b.md"),
-        ("Grep", grep("files_with_matches"), "Found 2 files\n"),
-        (
-            "Grep",
-            grep("content"),
-            "a.txt:3:thrEE\nsub/b.md:1:two\nsub/b.md-2-four",
-        ),
-        (
-            "Grep",
-            grep("count"),
-            "a.txt:1\nsub/b.md:1\n\nFound 2 total occurrences across 2 files.",
-        ),
-        ("Grep", json!({"pattern": "("}), "ripgrep rejected it"),
-        ("Write", write("n.ipynb", cells), "File created"),
-        (
-            "Read",
-            read("n.ipynb"),
-            r##"<cell_type>markdown</cell_type># A\nb</cell id=\"cell-0\">\n<cell id=\"x1\">1+1</cell id=\"x1\">\n\n2"##,
-        ),
-        (
-            "NotebookEdit",
-            cell("insert"),
-            "Inserted a new cell with 2+2",
-        ),
-        ("NotebookEdit", cell("delete"), "Deleted cell x1"),
-        (
-            "NotebookEdit",
-            cell("replace"),
-            "Cell with ID \"x1\" not found",
-        ),
         (
             "WebFetch",
             json!({"url": "https://example.com/a", "prompt": "x"}),
@@ -166,11 +130,6 @@ fn every_tool_does_its_work_and_says_so() {
         ),
         ("Bash", json!({"command": "cd sub && pwd"}), "/project/sub"),
         ("Bash", json!({"command": "cd /"}), "Shell cwd was reset to"),
-        (
-            "Bash",
-            json!({"command": "head -c 40000 /dev/zero | tr '\\0' x"}),
-            "Output too large (39KB)",
-        ),
         ("Telescope", json!({}), "No such tool available: Telescope"),
     ];
     for (tool, input, part) in table {
@@ -235,21 +194,14 @@ fn who_is_left_behind_does_not_hold_the_report_up() {
 }
 
 #[test]
-fn a_command_that_takes_too_long_goes_on_if_it_can() {
+fn a_command_that_takes_too_long_is_ended() {
     let stage = Stage::new();
-    let command = "echo one; until [ -e go ]; do read -t 0.05 <> <(:); done; echo two; exit 7";
-    let input = json!({"command": command, "timeout": 700});
-    let ran = stage.command(input.clone(), true);
-    assert_eq!(ran.structured["backgroundTaskId"], "b12345678");
-    assert_eq!(ran.structured["timedOutAfterMs"], 700);
-    std::fs::write(stage.project("go"), "").unwrap();
-    assert_eq!(ran.rest.unwrap().wait(), 7);
-    let output = std::fs::read_to_string(stage.path("tasks/b12345678.output")).unwrap();
-    assert_eq!(output, "one\ntwo\n");
-    std::fs::remove_file(stage.project("go")).unwrap();
-    let ran = stage.command(input, false);
+    let ran = stage.command(
+        json!({"command": "echo one; sleep 60", "timeout": 300}),
+        false,
+    );
     let told = "Exit code 143\nCommand timed out after 0s\none";
-    assert_eq!((ran.content, ran.rest.is_none()), (told.into(), true));
+    assert_eq!((ran.content, ran.exit), (told.into(), Some(143)));
 }
 
 #[test]

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::memory::Memory;
 use super::ran::Ran;
 use super::stop::Stop;
 use super::undo::{self, Undo};
-use super::{bash, edit, grep, notebook, paths, read, search, todo, web, write};
+use super::{bash, edit, paths, read, web, write};
 
 /// A call that is to be run.
 #[derive(Debug, Clone)]
@@ -21,15 +21,8 @@ pub(in crate::cli) struct Job {
     pub(in crate::cli) tool: String,
     /// As [`accept`](super::accept) gave it.
     pub(in crate::cli) input: Value,
-    /// Where the output of a command goes if it outlives its report. Without it, it cannot.
-    pub(in crate::cli) task: Option<Task>,
-}
-
-/// A command as something that can run in the background.
-#[derive(Debug, Clone)]
-pub(in crate::cli) struct Task {
-    pub(in crate::cli) id: String,
-    pub(in crate::cli) output: PathBuf,
+    /// The file that the output of a command in the background goes to.
+    pub(in crate::cli) task: Option<PathBuf>,
 }
 
 /// The place where tools are run.
@@ -41,14 +34,11 @@ pub(in crate::cli) struct Workbench {
     pub(super) env: Vec<(OsString, OsString)>,
     /// Folders beside the working folder in which a shell may stay.
     folders: Mutex<Vec<PathBuf>>,
-    /// Where output goes that is too long for a report.
-    results: PathBuf,
     /// Where the output of commands is caught.
     scratch: PathBuf,
     pub(super) memory: Memory,
     pub(super) undo: Undo,
     checkpoints: bool,
-    todos: Mutex<Value>,
     marks: AtomicU64,
 }
 
@@ -57,7 +47,6 @@ impl Workbench {
     pub(in crate::cli) fn new(cwd: PathBuf, home: PathBuf, env: Vec<(OsString, OsString)>) -> Self {
         let cwd = std::fs::canonicalize(&cwd).unwrap_or(cwd);
         Self {
-            results: home.join(".claude").join("tool-results"),
             scratch: home.join(".claude").join("shell-output"),
             first_cwd: cwd.clone(),
             cwd: Mutex::new(cwd),
@@ -67,14 +56,12 @@ impl Workbench {
             memory: Memory::default(),
             undo: Undo::default(),
             checkpoints: false,
-            todos: Mutex::new(json!([])),
             marks: AtomicU64::new(0),
         }
     }
 
-    /// Keeps long output and the output of running commands in these folders, which are made when they are needed.
-    pub(in crate::cli) fn keeping(mut self, results: PathBuf, scratch: PathBuf) -> Self {
-        self.results = results;
+    /// Catches the output of commands in this folder, which is made when it is needed.
+    pub(in crate::cli) fn with_scratch(mut self, scratch: PathBuf) -> Self {
         self.scratch = scratch;
         self
     }
@@ -118,7 +105,6 @@ impl Workbench {
     pub(in crate::cli) fn check(&self, tool: &str, input: &Value) -> Result<(), Ran> {
         match tool {
             "Edit" => edit::check(self, input),
-            "NotebookEdit" => notebook::check(self, input),
             "Write" => write::check(self, input),
             _ => Ok(()),
         }
@@ -133,11 +119,7 @@ impl Workbench {
         match tool.as_str() {
             "Bash" => bash::run(self, job, stop),
             "Edit" => edit::run(self, input),
-            "Glob" => search::glob(self, input),
-            "Grep" => grep::grep(self, input),
-            "NotebookEdit" => notebook::run(self, input),
             "Read" => read::run(self, input),
-            "TodoWrite" => todo::run(self, input),
             "WebFetch" | "WebSearch" => web::run(tool, input),
             "Write" => write::run(self, input),
             other => Ran::no_such_tool(other),
@@ -169,19 +151,6 @@ impl Workbench {
 
     pub(super) fn path(&self, given: &str) -> PathBuf {
         paths::resolve(given, &self.cwd(), &self.home)
-    }
-
-    pub(super) fn replace_todos(&self, todos: Value) -> Value {
-        std::mem::replace(&mut lock(&self.todos), todos)
-    }
-
-    /// Keeps all that a command printed where the model can read it.
-    pub(super) fn keep_output(&self, output: &Path) -> std::io::Result<PathBuf> {
-        std::fs::create_dir_all(&self.results)?;
-        let name = output.with_extension("txt");
-        let kept = self.results.join(name.file_name().unwrap_or_default());
-        std::fs::copy(output, &kept)?;
-        Ok(kept)
     }
 
     /// A file of a command that no other command of this session has; its folder is made.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::options::{InputFormat, Options, OutputFormat, Resume};
 use super::piped::Prompt;
 use super::scan::Refusal;
+use crate::cli::ids::is_uuid;
 
 /// What the checks need to know of the surroundings.
 pub(in crate::cli) struct World<'a> {
@@ -170,10 +171,6 @@ fn together(options: &Options) -> Result<(), Refusal> {
             flags.resume_at.is_some() && !named,
             "--resume-session-at requires --resume",
         ),
-        (
-            flags.resume_drops.is_some() && flags.resume_at.is_none(),
-            "--resume-drops-turn requires --resume-session-at",
-        ),
     ];
     match wrong.into_iter().find(|(wrong, _)| *wrong) {
         Some((_, text)) => Err(Refusal::error(text)),
@@ -243,13 +240,4 @@ impl Options {
             which.unwrap_or_default()
         )))
     }
-}
-
-/// Whether the text has the form of a UUID, of whatever version.
-pub(in crate::cli) fn is_uuid(text: &str) -> bool {
-    let fits = |(i, byte): (usize, &u8)| match i {
-        8 | 13 | 18 | 23 => *byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
-    };
-    text.len() == 36 && text.as_bytes().iter().enumerate().all(fits)
 }

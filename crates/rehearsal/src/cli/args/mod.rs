@@ -13,7 +13,7 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::cli) use check::{World, is_uuid};
+pub(in crate::cli) use check::World;
 pub(in crate::cli) use model::resolve as resolve_model;
 pub(in crate::cli) use options::{Flags, InputFormat, Options, OutputFormat, Resume};
 pub(in crate::cli) use piped::{NO_DATA, Prompt, join as join_prompt, read_piped, user_line};

@@ -1,15 +1,10 @@
 //! The models behind the short names.
 //!
-//! Pure. Owns the aliases of 2.1.325; any other name is taken as it is, and so is every name by older versions.
-
-use crate::cli::version::Version;
+//! Pure. Owns the aliases of 2.1.325; any other name is taken as it is.
 
 /// The full name of a model; None for the usual one.
-pub(in crate::cli) fn resolve(name: &str, version: Version) -> Option<String> {
+pub(in crate::cli) fn resolve(name: &str) -> Option<String> {
     let name = name.trim();
-    if !version.has_model_aliases() {
-        return Some(name.to_owned()).filter(|name| !name.is_empty());
-    }
     let short = name.to_lowercase();
     let short = short.strip_suffix("[1m]").unwrap_or(&short);
     Some(match short {
@@ -26,17 +21,11 @@ pub(in crate::cli) fn resolve(name: &str, version: Version) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn resolve(name: &str) -> Option<String> {
-        super::resolve(name, Version::NEWEST)
-    }
-
     #[test]
     fn an_alias_is_taken_in_any_case_and_a_full_name_as_it_is() {
         assert_eq!(resolve("Opus").as_deref(), Some("claude-opus-5-5"));
         assert_eq!(resolve("opus[1m]").as_deref(), Some("claude-opus-5-5"));
         assert_eq!(resolve("claude-Nope").as_deref(), Some("claude-Nope"));
         assert_eq!(resolve("default"), None);
-        let before = Version::new(2, 0, 75);
-        assert_eq!(super::resolve("opus", before).as_deref(), Some("opus"));
     }
 }

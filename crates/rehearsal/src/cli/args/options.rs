@@ -52,8 +52,6 @@ pub(in crate::cli) struct Flags {
     /// `--resume`: an id or a title.
     pub(in crate::cli) resume: Option<String>,
     pub(in crate::cli) resume_at: Option<String>,
-    /// The prompt that the cut is said to drop first.
-    pub(in crate::cli) resume_drops: Option<String>,
     pub(in crate::cli) resume_latest: bool,
     pub(in crate::cli) fork: bool,
     /// `--no-session-persistence` leaves nothing behind.
@@ -65,8 +63,6 @@ pub(in crate::cli) struct Flags {
     pub(in crate::cli) mode: Option<String>,
     /// `--permission-prompt-tool stdio`.
     pub(in crate::cli) asks_host: bool,
-    /// `--permission-prompts none`: what would be asked is refused.
-    pub(in crate::cli) asks_nobody: bool,
     pub(in crate::cli) allowed: Vec<String>,
     pub(in crate::cli) disallowed: Vec<String>,
     /// The built-in tools to offer; None for the usual ones.
@@ -123,7 +119,7 @@ impl Flags {
         Options::parse(arguments, version).map(|options| options.flags)
     }
 
-    fn of(scanned: &Scanned, version: Version) -> Self {
+    fn of(scanned: &Scanned) -> Self {
         let filled = |name: &str| scanned.text(name).filter(|text| !text.is_empty());
         let skips = scanned.has("--dangerously-skip-permissions");
         let mode = match scanned.last("--permission-mode") {
@@ -143,17 +139,13 @@ impl Flags {
             session: filled("--session-id"),
             resume: scanned.text("--resume"),
             resume_at: scanned.text("--resume-session-at"),
-            resume_drops: scanned.text("--resume-drops-turn"),
             resume_latest: scanned.has("--continue") && !scanned.has("--resume"),
             fork: scanned.has("--fork-session"),
             keeps_nothing: scanned.has("--no-session-persistence"),
             name: filled("--name"),
-            model: scanned
-                .last("--model")
-                .and_then(|name| model::resolve(name, version)),
+            model: scanned.last("--model").and_then(model::resolve),
             mode: mode.map(str::to_owned),
             asks_host: scanned.last("--permission-prompt-tool") == Some("stdio"),
-            asks_nobody: scanned.last("--permission-prompts") == Some("none"),
             allowed: scanned.rules("--allowed-tools"),
             disallowed: scanned.rules("--disallowed-tools"),
             tools: tools.filter(|tools| tools.len() != 1 || tools[0] != "default"),
@@ -190,7 +182,7 @@ impl Options {
     pub(in crate::cli) fn parse(arguments: &[String], version: Version) -> Result<Self, Refusal> {
         let scanned = scan::scan(arguments, version)?;
         Ok(Self {
-            flags: Flags::of(&scanned, version),
+            flags: Flags::of(&scanned),
             print: scanned.has("--print"),
             prompt: scanned.operands.first().cloned(),
             verbose: scanned.has("--verbose"),

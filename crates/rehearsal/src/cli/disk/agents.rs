@@ -221,7 +221,7 @@ mod tests {
         }
         let places = Places::at(root.path().join("conf"), root.path().join("project"));
         let built_in = json!([{"name": "claude", "description": "Catch-all"}, {"name": "Explore", "description": "Looks", "model": "inherit"}]);
-        let chosen = Chosen::parse("project").unwrap();
+        let chosen = Chosen::parse("project");
         let project = Agents::load(&built_in, &places, chosen);
         assert_eq!(project.names(), ["beta", "claude", "Explore", "multi"]);
         let mut agents = Agents::load(&built_in, &places, Chosen::ALL);

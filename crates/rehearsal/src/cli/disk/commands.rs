@@ -120,7 +120,7 @@ impl Commands {
             let Ok(content) = std::fs::read_to_string(folder.join(&name).join("SKILL.md")) else {
                 continue;
             };
-            if !front::parse(&content).is("user-invocable", false) {
+            if front::parse(&content).text("user-invocable").as_deref() != Some("false") {
                 self.add(CommandDef::read(name, &content, source, true));
             }
         }

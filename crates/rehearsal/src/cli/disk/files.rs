@@ -5,6 +5,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 /// Who may read a new file.
@@ -84,20 +85,13 @@ fn make_folders(path: &Path) -> io::Result<()> {
     }
 }
 
-#[cfg(unix)]
 fn options(mode: Mode) -> OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt as _;
     let mut options = OpenOptions::new();
     options.mode(match mode {
         Mode::Private => 0o600,
         Mode::Shared => 0o666,
     });
     options
-}
-
-#[cfg(not(unix))]
-fn options(_mode: Mode) -> OpenOptions {
-    OpenOptions::new()
 }
 
 #[cfg(test)]
@@ -119,7 +113,6 @@ mod tests {
         assert!(read(root.path()).is_err());
     }
 
-    #[cfg(unix)]
     #[test]
     fn transcripts_are_their_owners_and_a_link_stays_one() {
         use std::os::unix::fs::PermissionsExt as _;

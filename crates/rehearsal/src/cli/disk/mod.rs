@@ -32,7 +32,7 @@ pub(in crate::cli) use places::{NoHome, Places};
 pub(in crate::cli) use plan::slug as plan_slug;
 pub(in crate::cli) use plugins::Plugin;
 pub(in crate::cli) use scribe::{AgentNote, Aside, Head, Moment, Scribe, Written};
-pub(in crate::cli) use settings::{Chosen, Settings, SettingsError};
+pub(in crate::cli) use settings::{Chosen, Settings};
 pub(in crate::cli) use stamp::stamp;
 pub(in crate::cli) use trust::{distrust, is_trusted};
 

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::places::Places;
 use super::scribe::NO_ANSWER;
+use crate::cli::ids::is_uuid;
 
 /// A session that can be gone on with.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,17 +53,9 @@ pub(in crate::cli) enum ResumeError {
         "Error: --resume requires a valid session ID or session title when used with --print. Usage: claude -p --resume <session-id|title>. Provided value {0:?} is not a UUID and does not match any session title."
     )]
     NoTitle(String),
-    /// A title of several sessions.
-    #[error("Error: --resume {0:?} matches {n} sessions. Pass one of these session IDs to disambiguate:\n  {ids}", n = .1.len(), ids = .1.join("\n  "))]
-    Several(String, Vec<String>),
     /// `--resume-session-at` names nothing of the conversation.
     #[error("No message found with message.uuid of: {0}")]
     NoMessage(String),
-    /// `--resume-drops-turn` names another prompt than the first one that would be dropped.
-    #[error(
-        "Resume rejected by --resume-drops-turn: {0} is not the prompt of the turn after the resume point"
-    )]
-    OtherTurn(String),
     /// `--session-id` names a session of this project that is there.
     #[error("Error: Session ID {0} is already in use.")]
     Taken(String),
@@ -93,27 +86,20 @@ pub(in crate::cli) fn latest(places: &Places) -> Option<Past> {
 /// The session that `--resume` means: by its id, or by its title in this project, whatever the case of its letters.
 ///
 /// # Errors
-/// When there is none, or more than one of that title.
+/// When there is none.
 pub(in crate::cli) fn resolve(places: &Places, wanted: &str) -> Result<Past, ResumeError> {
     if is_uuid(wanted) {
         return find(places, wanted).ok_or_else(|| ResumeError::Unknown(wanted.to_owned()));
     }
     let lower = |text: &str| text.trim().to_lowercase();
     let sessions = sessions(places);
-    let pasts = sessions.iter().filter_map(|path| Past::read(path));
+    let mut pasts = sessions.iter().filter_map(|path| Past::read(path));
     let titled = |past: &Past| {
         let title = past.title.as_deref();
         title.is_some_and(|title| lower(title) == lower(wanted))
     };
-    let mut found: Vec<Past> = pasts.filter(titled).collect();
-    match found.len() {
-        0 => Err(ResumeError::NoTitle(wanted.to_owned())),
-        1 => Ok(found.remove(0)),
-        _ => {
-            let ids = found.into_iter().map(|past| past.session_id).collect();
-            Err(ResumeError::Several(wanted.to_owned(), ids))
-        }
-    }
+    let newest = pasts.find(titled);
+    newest.ok_or_else(|| ResumeError::NoTitle(wanted.to_owned()))
 }
 
 /// Whether a new session may have this id.
@@ -125,15 +111,6 @@ pub(in crate::cli) fn free(places: &Places, session_id: &str) -> Result<(), Resu
         true => Err(ResumeError::Taken(session_id.to_owned())),
         false => Ok(()),
     }
-}
-
-/// Whether a text has the form of a UUID, in letters of either case.
-fn is_uuid(text: &str) -> bool {
-    let digit = |(index, byte): (usize, u8)| match index {
-        8 | 13 | 18 | 23 => byte == b'-',
-        _ => byte.is_ascii_hexdigit(),
-    };
-    text.len() == 36 && text.bytes().enumerate().all(digit)
 }
 
 /// The transcripts of this project, the one written last first.
@@ -202,22 +179,11 @@ impl Past {
     /// Forgets what came after a message: `--resume-session-at`.
     ///
     /// # Errors
-    /// When the conversation has no such message, or the first prompt behind it is not `drops`.
-    pub(in crate::cli) fn cut_at(
-        mut self,
-        uuid: &str,
-        drops: Option<&str>,
-    ) -> Result<Self, ResumeError> {
+    /// When the conversation has no such message.
+    pub(in crate::cli) fn cut_at(mut self, uuid: &str) -> Result<Self, ResumeError> {
         let found = self.records.iter().position(|line| line["uuid"] == uuid);
         let index = found.ok_or_else(|| ResumeError::NoMessage(uuid.to_owned()))?;
-        let dropped = self.records.split_off(index + 1);
-        let mut messages = dropped.iter().filter_map(message);
-        let dropped = messages.find(|message| prompt(message).is_some());
-        if let Some(drops) =
-            drops.filter(|drops| dropped.is_none_or(|message| message.uuid != *drops))
-        {
-            return Err(ResumeError::OtherTurn(drops.to_owned()));
-        }
+        self.records.truncate(index + 1);
         self.look_again();
         Ok(self)
     }

@@ -6,12 +6,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use unicode_normalization::UnicodeNormalization as _;
-
 use crate::cli::source::Source;
-
-/// Names of project folders beyond this length are cut, and a hash of the whole is added.
-const LONGEST: usize = 200;
 
 /// The folders of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,8 +50,7 @@ impl Places {
         let mut places = match set("CLAUDE_CONFIG_DIR") {
             Some(dir) => Self::at(dir, cwd),
             None => {
-                let home = set(if cfg!(windows) { "USERPROFILE" } else { "HOME" });
-                let home = PathBuf::from(home.ok_or(NoHome)?);
+                let home = PathBuf::from(set("HOME").ok_or(NoHome)?);
                 let ledger = home.join(".claude.json");
                 Self {
                     ledger,
@@ -115,37 +109,13 @@ impl Places {
     }
 }
 
-/// The folder name for a path: composed (NFC), each UTF-16 unit that is no ASCII letter or digit as `-`; beyond 200
-/// characters cut, with `-` and a hash of the whole.
+/// The folder name for a path: each UTF-16 unit that is no ASCII letter or digit as `-`.
 pub(super) fn project_key(path: &str) -> String {
-    let composed: Vec<u16> = path
-        .nfc()
-        .flat_map(|c| c.encode_utf16(&mut [0; 2]).to_vec())
-        .collect();
-    let unit = |unit: &u16| match u8::try_from(*unit) {
+    let unit = |unit: u16| match u8::try_from(unit) {
         Ok(byte) if byte.is_ascii_alphanumeric() => char::from(byte),
         _ => '-',
     };
-    let mut key: String = composed.iter().map(unit).collect();
-    if key.len() > LONGEST {
-        let step = |hash: i32, unit: &u16| hash.wrapping_mul(31).wrapping_add(i32::from(*unit));
-        let hash = composed.iter().fold(0, step).unsigned_abs();
-        key.truncate(LONGEST);
-        key.push('-');
-        key.push_str(&base36(hash));
-    }
-    key
-}
-
-fn base36(mut number: u32) -> String {
-    let mut digits = Vec::new();
-    loop {
-        digits.push(char::from_digit(number % 36, 36).unwrap_or('0'));
-        number /= 36;
-        if number == 0 {
-            return digits.iter().rev().collect();
-        }
-    }
+    path.encode_utf16().map(unit).collect()
 }
 
 /// A path as it stands in lines and records.
@@ -155,18 +125,11 @@ pub(in crate::cli) fn text(path: &Path) -> String {
 
 /// The path without links, as the CLI sees its working directory; as given where it does not exist.
 fn real_path(path: &Path) -> PathBuf {
-    let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    // Windows answers with a prefix that no program prints.
-    match real.to_str().and_then(|text| text.strip_prefix(r"\\?\")) {
-        Some(plain) if !plain.starts_with("UNC") => PathBuf::from(plain),
-        _ => real,
-    }
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn managed_file() -> PathBuf {
-    let folder = if cfg!(windows) {
-        r"C:\Program Files\ClaudeCode"
-    } else if cfg!(target_os = "macos") {
+    let folder = if cfg!(target_os = "macos") {
         "/Library/Application Support/ClaudeCode"
     } else {
         "/etc/claude-code"
@@ -195,19 +158,11 @@ mod tests {
     fn a_project_has_a_name_of_letters_digits_and_dashes() {
         let table = [
             ("/srv/a_b/my.app 2", "-srv-a-b-my-app-2"),
-            (r"C:\work\x", "C--work-x"),
-            ("/cafe\u{301}", "-caf-"),
             ("/\u{1f980}x", "---x"),
         ];
         for (path, key) in table {
             assert_eq!(project_key(path), key);
         }
-        // A long path is cut and hashed as the real CLI was seen to do it.
-        let part = |n: u32| format!("/{}{n}", "abcdefghij".repeat(5));
-        let long: String = (0..5).map(part).collect();
-        let key = project_key(&format!("/tmp/countersign-Tidc8X{long}"));
-        assert!(key.ends_with("-abcdefghijabcdefghij-3kb8pr"), "{key}");
-        assert_eq!(key.len(), 207);
     }
 
     #[test]
@@ -216,8 +171,7 @@ mod tests {
             let env = |name: &str| (name == wanted).then(|| "/h".into());
             Places::of_environment(env, "/nowhere/p").map(|places| places.ledger)
         };
-        let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
-        for variable in ["CLAUDE_CONFIG_DIR", home] {
+        for variable in ["CLAUDE_CONFIG_DIR", "HOME"] {
             assert_eq!(of(variable).unwrap(), Path::new("/h/.claude.json"));
         }
         assert_eq!(of("OTHER"), Err(NoHome));

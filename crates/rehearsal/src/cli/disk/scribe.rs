@@ -14,6 +14,7 @@ use super::Mode;
 use super::past::Past;
 use super::places::Places;
 use super::stamp::stamp;
+use crate::model::ask::text_of;
 
 /// Characters of a prompt that a note keeps.
 const PROMPT_CHARS: usize = 200;
@@ -201,7 +202,7 @@ impl Scribe {
         self.round_off(moment, mint);
         self.aside(None, moment, message, Aside::Plain);
         if typed {
-            self.last_prompt = Some(shortened(&text_of(message)));
+            self.last_prompt = Some(shortened(&text_of(&message["content"])));
         }
     }
 
@@ -423,16 +424,6 @@ impl Scribe {
             }),
         }
     }
-}
-
-/// The text of a message, its blocks on lines of their own.
-fn text_of(message: &Value) -> String {
-    let content = &message["content"];
-    let blocks = content.as_array().into_iter().flatten();
-    let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
-    content
-        .as_str()
-        .map_or_else(|| texts.join("\n"), str::to_owned)
 }
 
 /// A prompt as a note keeps it: on one line, and not all of it.

@@ -1,15 +1,12 @@
 //! The settings of a run: one object a source, and what they come to together.
 //!
 //! Owns loading and merging; what a setting means is known elsewhere, and files are changed in `edit`. Invariants:
-//! later sources win; a file with an error in it counts as absent and is listed with the error.
-
-use std::path::{Path, PathBuf};
+//! later sources win; a file with an error in it counts as absent.
 
 use serde_json::{Map, Value, json};
 
 use super::files;
-use super::places::{Places, text};
-use crate::cli::schema::kind;
+use super::places::Places;
 use crate::cli::source::Source;
 
 /// Which settings files are read: `--setting-sources`.
@@ -20,22 +17,6 @@ pub(in crate::cli) struct Chosen {
     local: bool,
 }
 
-/// What is wrong with a flag that names settings.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(in crate::cli) enum SettingsError {
-    /// `--setting-sources` names something else.
-    #[error(
-        "Error processing --setting-sources: Invalid setting source: {0}. Valid options are: user, project, local"
-    )]
-    Source(String),
-    /// `--settings` is neither an object nor a file.
-    #[error("Error: Settings file not found: {}", .0.display())]
-    NoFile(PathBuf),
-    /// `--settings` is meant as an object and is none.
-    #[error("Error: Invalid JSON provided to --settings")]
-    NoJson,
-}
-
 impl Chosen {
     pub(in crate::cli) const ALL: Self = Self {
         user: true,
@@ -44,28 +25,13 @@ impl Chosen {
     };
 
     /// Reads the flag: names with commas between them, or nothing for none.
-    ///
-    /// # Errors
-    /// [`SettingsError::Source`] for any other name.
-    pub(in crate::cli) fn parse(flag: &str) -> Result<Self, SettingsError> {
-        let mut chosen = Self {
-            user: false,
-            project: false,
-            local: false,
-        };
-        for name in flag
-            .split(',')
-            .map(str::trim)
-            .filter(|name| !name.is_empty())
-        {
-            match name {
-                "user" => chosen.user = true,
-                "project" => chosen.project = true,
-                "local" => chosen.local = true,
-                other => return Err(SettingsError::Source(other.to_owned())),
-            }
+    pub(in crate::cli) fn parse(flag: &str) -> Self {
+        let named = |wanted: &str| flag.split(',').any(|name| name.trim() == wanted);
+        Self {
+            user: named("user"),
+            project: named("project"),
+            local: named("local"),
         }
-        Ok(chosen)
     }
 
     pub(in crate::cli) fn has(self, source: Source) -> bool {
@@ -83,40 +49,31 @@ impl Chosen {
 pub(in crate::cli) struct Settings {
     /// One object a source that has any, in the order in which later ones win.
     pub(in crate::cli) sources: Vec<(Source, Value)>,
-    /// What is wrong with files, as `get_settings` tells it.
-    faults: Vec<Value>,
 }
 
 /// The sources that have a file, in the order in which later ones win; the flag stands before the policy.
 const FILES: [Source; 3] = [Source::User, Source::Project, Source::Local];
 
 impl Settings {
-    /// Reads the files that were chosen, then `--settings` (an object as text, or a file) and `--managed-settings`
-    /// in place of the administrator's file.
-    ///
-    /// # Errors
-    /// When `flag` is neither. A settings file that is broken is no error but a fault, as for the real CLI.
+    /// Reads the files that were chosen, then `--settings` and `--managed-settings`, both as JSON: the latter in place of the
+    /// administrator's file.
     pub(in crate::cli) fn load(
         places: &Places,
         chosen: Chosen,
         flag: Option<&str>,
         managed: Option<&str>,
-    ) -> Result<Self, SettingsError> {
+    ) -> Self {
         let mut settings = Self::default();
         for source in FILES.into_iter().filter(|source| chosen.has(*source)) {
-            settings.add_file(source, places.settings(source));
+            settings.add_file(source, places);
         }
-        let flags = [(Source::Flag, flag), (Source::Policy, managed)];
-        for (source, flag) in flags {
-            match flag.map(|flag| flag_text(flag, &places.cwd)) {
-                Some(found) => {
-                    let (file, content) = found?;
-                    settings.add_text(source, &file, &content);
-                }
-                None => settings.add_file(source, places.settings(source)),
+        for (source, flag) in [(Source::Flag, flag), (Source::Policy, managed)] {
+            match flag {
+                Some(text) => settings.add_text(source, text),
+                None => settings.add_file(source, places),
             }
         }
-        Ok(settings)
+        settings
     }
 
     /// The settings of one source.
@@ -154,82 +111,22 @@ impl Settings {
     pub(in crate::cli) fn report(&self, applied: Value) -> Value {
         let source = |(source, settings): &(Source, Value)| json!({"source": source.name(), "settings": settings});
         let sources: Vec<Value> = self.sources.iter().map(source).collect();
-        let mut report =
-            json!({"effective": self.effective(), "sources": sources, "applied": applied});
-        if !self.faults.is_empty() {
-            report["errors"] = json!(self.faults);
-        }
-        report
+        json!({"effective": self.effective(), "sources": sources, "applied": applied})
     }
 
-    fn add_file(&mut self, source: Source, file: Option<PathBuf>) {
-        let Some(file) = file else { return };
-        match files::read(&file) {
-            Ok(None) => {}
-            Ok(Some(content)) => self.add_text(source, &file, &content),
-            // It is there: what it would forbid must not be passed over in silence.
-            Err(_) => self.add_text(source, &file, "unreadable"),
-        }
+    fn add_file(&mut self, source: Source, places: &Places) {
+        let file = places.settings(source);
+        let content = file.and_then(|file| files::read(&file).ok().flatten());
+        content.iter().for_each(|text| self.add_text(source, text));
     }
 
-    fn add_text(&mut self, source: Source, file: &Path, content: &str) {
-        match checked(content) {
-            Ok(settings) => self.sources.push((source, settings)),
-            Err((path, message)) => self
-                .faults
-                .push(json!({"file": text(file), "path": path, "message": message})),
+    /// What is no object counts as absent.
+    fn add_text(&mut self, source: Source, text: &str) {
+        let settings = serde_json::from_str::<Value>(text).ok();
+        if let Some(settings) = settings.filter(Value::is_object) {
+            self.sources.push((source, settings));
         }
     }
-}
-
-/// The text of `--settings` and where it stands: an object in the flag itself, or a file from the working directory.
-fn flag_text(flag: &str, cwd: &Path) -> Result<(PathBuf, String), SettingsError> {
-    let inline = flag.trim();
-    if inline.starts_with('{') && inline.ends_with('}') {
-        let object = serde_json::from_str::<Value>(inline).is_ok();
-        let place = PathBuf::from("--settings");
-        return object
-            .then(|| (place, inline.to_owned()))
-            .ok_or(SettingsError::NoJson);
-    }
-    let path = cwd.join(flag);
-    match files::read(&path) {
-        Ok(Some(content)) => Ok((path, content)),
-        _ => Err(SettingsError::NoFile(path)),
-    }
-}
-
-/// The settings, or the first thing that makes the real CLI drop the file.
-fn checked(content: &str) -> Result<Value, (&'static str, String)> {
-    // An empty file is what an editor leaves behind, not a mistake.
-    let content = match content.trim() {
-        "" => "{}",
-        content => content,
-    };
-    let Ok(settings) = serde_json::from_str::<Value>(content) else {
-        return Err(("", "Invalid or malformed JSON".to_owned()));
-    };
-    let rules = &settings["permissions"];
-    let places = [
-        ("", "object", Some(&settings)),
-        ("permissions.allow", "array", rules.get("allow")),
-        ("permissions.deny", "array", rules.get("deny")),
-        ("permissions.ask", "array", rules.get("ask")),
-        (
-            "permissions.additionalDirectories",
-            "array",
-            rules.get("additionalDirectories"),
-        ),
-        ("model", "string", settings.get("model")),
-    ];
-    for (path, wanted, value) in places {
-        if let Some(value) = value.filter(|value| kind(value) != wanted) {
-            let received = kind(value);
-            let message = format!("Expected {wanted}, but received {received}");
-            return Err((path, message));
-        }
-    }
-    Ok(settings)
 }
 
 fn merge(into: &mut Value, from: Value) {
@@ -297,13 +194,11 @@ mod tests {
         let (_root, places) = home(&[
             ("conf/settings.json", USER),
             ("project/.claude/settings.json", PROJECT),
-            ("project/f.json", r#"{"env":{"A":"4"}}"#),
         ]);
         let load = |chosen: &str, flag| {
-            let chosen = Chosen::parse(chosen).unwrap();
-            Settings::load(&places, chosen, flag, Some(r#"{"p":1}"#)).unwrap()
+            Settings::load(&places, Chosen::parse(chosen), flag, Some(r#"{"p":1}"#))
         };
-        let mut settings = load("user,project,local", Some("f.json"));
+        let mut settings = load("user,project,local", Some(r#"{"env":{"A":"4"}}"#));
         let effective = json!({
             "env": {"A": "4", "B": "2"}, "model": "opus", "zzz": 1, "p": 1,
             "permissions": {"allow": ["Bash(ls:*)", "Read", "Bash(make:*)"], "deny": ["WebFetch"]},
@@ -317,7 +212,6 @@ mod tests {
             (&effective["model"], &effective["zzz"]),
             (&json!("haiku"), &json!(1))
         );
-        assert_eq!(report.get("errors"), None);
         let all = [
             "userSettings",
             "projectSettings",
@@ -330,34 +224,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_flags_and_files_is_told() {
-        assert!(Chosen::parse("user,banana").is_err());
+    fn a_broken_file_counts_as_absent() {
         let (_root, places) = home(&[
             ("conf/settings.json", "{broken"),
             ("project/.claude/settings.json", "[1]"),
-            ("project/.claude/settings.local.json", r#"{"model":5}"#),
         ]);
-        let load = |flag| Settings::load(&places, Chosen::ALL, flag, None);
-        assert_eq!(load(Some(r#"{"a":}"#)), Err(SettingsError::NoJson));
-        assert!(matches!(
-            load(Some("none.json")),
-            Err(SettingsError::NoFile(_))
-        ));
-        let settings = load(None).unwrap();
+        let settings = Settings::load(&places, Chosen::ALL, None, None);
         assert_eq!(names(&settings), [""; 0]);
-        let report = settings.report(json!({}));
-        let errors = report["errors"].as_array().unwrap();
-        let messages: Vec<&str> = (errors.iter())
-            .map(|error| error["message"].as_str().unwrap())
-            .collect();
-        let expected = [
-            "Invalid or malformed JSON",
-            "Expected object, but received array",
-            "Expected string, but received number",
-        ];
-        assert_eq!(
-            (messages, &errors[2]["path"]),
-            (expected.to_vec(), &json!("model"))
-        );
     }
 }

@@ -8,7 +8,7 @@ use super::deed::{Deed, Done, Outcome};
 use super::report::{Ending, Report, display_name};
 use super::talk::MAIN;
 use super::{Engine, Output};
-use crate::cli::act;
+use crate::cli::act::Ran;
 use crate::cli::scenario::{Asking, Gives};
 
 /// Attempts at a structured answer before the turn fails.
@@ -24,7 +24,7 @@ impl Engine {
             }
             return shown;
         }
-        if name != "ExitPlanMode" || !self.version.reads_plan_file() {
+        if name != "ExitPlanMode" {
             return input;
         }
         let mut shown = match input {
@@ -43,10 +43,7 @@ impl Engine {
 
     /// Why a tool cannot be called at all.
     pub(super) fn unavailable(&self, talk: u64, name: &str) -> Option<Report> {
-        let outside_plan = name == "ExitPlanMode"
-            && self.permissions.mode() != "plan"
-            && self.version.reads_plan_file();
-        if outside_plan {
+        if name == "ExitPlanMode" && self.permissions.mode() != "plan" {
             let text =
                 "You are not in plan mode. To enter plan mode, call the EnterPlanMode tool first.";
             return Some(Report::error(text));
@@ -68,13 +65,7 @@ impl Engine {
                 );
                 return Report::error(format!("<tool_use_error>{text}</tool_use_error>"));
             }
-            let ran = act::Ran::no_such_tool(name);
-            Report {
-                content: ran.content,
-                structured: ran.structured,
-                is_error: ran.is_error,
-                ..Report::default()
-            }
+            Report::of(&Ran::no_such_tool(name))
         })
     }
 
@@ -161,9 +152,6 @@ impl Engine {
                     self.checked(index, problem.as_ref());
                 }
             }
-            Done::RanOn(ran) => {
-                self.finish_background(serial, ran);
-            }
             Done::Ran(ran) => {
                 if self.finish_background(serial, ran) {
                     return;
@@ -196,9 +184,7 @@ impl Engine {
     fn enter_plan(&mut self, index: usize) {
         self.permissions.enter_plan();
         self.choose_plan_file();
-        if self.version.reports_mode_in_turn() {
-            self.say_status();
-        }
+        self.say_status();
         let mut report = Report::text(
             "Entered plan mode. Explore first, then write the plan and leave plan mode.",
         );
@@ -209,7 +195,6 @@ impl Engine {
     fn leave_plan(&mut self, index: usize, input: &Value) {
         let edited = input["plan"].as_str().map(str::to_owned);
         if let (Some(edited), Some(path)) = (&edited, self.plan_file.clone())
-            && self.version.reads_plan_file()
             && self.plan.as_ref() != Some(edited)
         {
             let deed = Deed::write(&path, edited);
@@ -217,21 +202,15 @@ impl Engine {
         }
         if self.permissions.mode() == "plan" {
             self.permissions.leave_plan();
-            if self.version.reports_mode_in_turn() {
-                self.say_status();
-            }
+            self.say_status();
         }
         let was_edited = self.plan.is_some() && edited.is_some() && edited != self.plan;
-        let plan = match self.version.reads_plan_file() {
-            true => edited.or(self.plan.clone()),
-            false => edited,
-        };
-        let report = match plan {
+        let report = match edited.or(self.plan.clone()) {
             Some(plan) => {
                 let mut structured = json!({
                     "plan": plan, "isAgent": false, "filePath": self.plan_file,
                 });
-                if was_edited && self.version.reads_plan_file() {
+                if was_edited {
                     structured["planWasEdited"] = true.into();
                 }
                 Report {
@@ -281,14 +260,10 @@ impl Engine {
     }
 
     /// The turn ends with the answer in the form that was asked for.
-    pub(super) fn end_structured(&mut self, _index: usize) {
+    pub(super) fn end_structured(&mut self) {
         let Some(value) = self.structured.take() else {
             return;
         };
-        if !self.version.structured_ends_turn() {
-            self.structured = Some(value);
-            return;
-        }
         let text = value.to_string();
         self.talk(MAIN).said = text;
         let with = json!({"structured_output": value});

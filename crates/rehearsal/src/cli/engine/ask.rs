@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Engine;
 use super::lines::{apply, merge};
-use crate::cli::scenario::{Asking, Question};
+use crate::cli::scenario::{Asking, Question, Topic};
 
 /// A question without an answer.
 #[derive(Debug)]
@@ -45,22 +45,20 @@ pub(super) enum Answer {
 impl Engine {
     /// Puts a question of the scenario; gives back the serials of what was asked.
     pub(super) fn ask(&mut self, talk: u64, question: Question, asking: &Asking) -> Asked {
-        match question {
-            Question::Tool { name, input, gives } => {
-                Asked::Call(self.ask_outright(talk, name, input, gives, asking))
+        let Question {
+            topic,
+            name,
+            body,
+            gives,
+        } = question;
+        Asked::Questions(match topic {
+            Topic::Tool => {
+                return Asked::Call(self.ask_outright(talk, name, body, gives, asking));
             }
-            Question::Hook { event, input } => {
-                let serials = self.put_hooks(talk, &event, &input, asking, Kind::Free);
-                Asked::Questions(serials)
-            }
-            Question::Mcp { server, message } => {
-                let serial = self.put_mcp(&server, message, asking, Kind::Free);
-                Asked::Questions(vec![serial])
-            }
-            Question::Other { subtype, body } => {
-                Asked::Questions(vec![self.put(&subtype, body, asking, Kind::Free)])
-            }
-        }
+            Topic::Hook => self.put_hooks(talk, &name, &body, asking, Kind::Free),
+            Topic::Mcp => vec![self.put_mcp(&name, body, asking, Kind::Free)],
+            Topic::Request => vec![self.put(&name, body, asking, Kind::Free)],
+        })
     }
 
     /// One JSON-RPC message to a server of the host.
@@ -136,7 +134,7 @@ impl Engine {
         let Some(index) = self.open.iter().position(|open| open.id == id) else {
             return;
         };
-        if self.flags.replay && self.version.answers_live() {
+        if self.flags.replay {
             self.say_value(line);
         }
         let open = self.open.remove(index);

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::deed::{Deed, Ran};
+use super::deed::Deed;
 use super::hooks::{Decision, Heard};
 use super::report::{Ending, Report, remote_report};
 use super::{Engine, Output};
-use crate::cli::act;
+use crate::cli::act::{self, Ran};
 use crate::cli::permissions::Refusal;
 use crate::cli::scenario::{Asking, Calling, Gives, Steps};
 use crate::cli::verdict;
@@ -285,13 +285,7 @@ impl Engine {
                 self.out.push(Output::Do { serial, deed });
             }
             Err(refused) => {
-                let report = Report {
-                    content: refused.content,
-                    structured: refused.structured,
-                    is_error: refused.is_error,
-                    ..Report::default()
-                };
-                self.report(index, report);
+                self.report(index, Report::of(&refused));
             }
         }
     }
@@ -376,7 +370,6 @@ impl Engine {
 
     /// Ends every call that is under way, because the host interrupted.
     pub(super) fn interrupt_calls(&mut self) {
-        let text = verdict::interrupted(self.version);
         let running: Vec<u64> = self.calls.iter().map(|call| call.serial).collect();
         for serial in running {
             let Some(index) = self.calls.iter().position(|call| call.serial == serial) else {
@@ -389,14 +382,8 @@ impl Engine {
                 self.out.push(Output::Abort { serial });
             }
             let asked = matches!(self.calls[index].stage, Stage::Asked { .. });
-            let mut report = Report::rejected(text);
+            let mut report = Report::rejected(verdict::STOCK);
             report.denied = asked;
-            if !self.version.stop_hides_message() {
-                report = Report {
-                    denied: asked,
-                    ..Report::error(text)
-                };
-            }
             self.calls[index].decision = Value::Null;
             self.report(index, report);
             self.interrupted_in_tool = true;

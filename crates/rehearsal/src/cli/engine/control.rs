@@ -116,13 +116,11 @@ impl Engine {
             "cancel_async_message" if self.cast.reply(subtype).is_some() => {
                 let uuid = request["message_uuid"].as_str().unwrap_or_default();
                 match self.unqueue(uuid) {
-                    true if self.version.names_dropped_messages() => {
-                        success(json!({"cancelled": true, "message_uuid": uuid}))
-                    }
-                    cancelled => success(json!({"cancelled": cancelled})),
+                    true => success(json!({"cancelled": true, "message_uuid": uuid})),
+                    false => success(json!({"cancelled": false})),
                 }
             }
-            "mcp_toggle" | "mcp_reconnect" if self.version.answers_unknown_requests() => {
+            "mcp_toggle" | "mcp_reconnect" => {
                 let server = request["serverName"].as_str().unwrap_or_default();
                 if self.servers.toggle(server, request["enabled"] != false) {
                     bare()
@@ -146,28 +144,14 @@ impl Engine {
         match self.cast.reply(subtype).cloned() {
             Some(Value::Null) => bare(),
             Some(body) => success(self.filled(&body)),
-            None if self.version.answers_unknown_requests() => {
+            None => {
                 let text = format!("Unsupported control request subtype: {subtype}");
-                self.coded(&text, "unsupported_request")
+                error(json!({"error": text, "error_code": "unsupported_request"}))
             }
-            None => silence(),
         }
-    }
-
-    fn coded(&self, text: &str, code: &str) -> Performed {
-        let mut body = json!({"error": text});
-        if self.version.error_codes() {
-            body["error_code"] = code.into();
-        }
-        error(body)
     }
 
     fn initialize(&mut self, request: &Value) -> Performed {
-        if self.initialized && !self.version.initializes_again() {
-            return error(
-                json!({"error": "Already initialized", "pending_permission_requests": []}),
-            );
-        }
         self.initialized = true;
         self.hooks = request["hooks"].clone();
         if let (Some(agents), true) = (&mut self.agents, request["agents"].is_object()) {
@@ -212,7 +196,7 @@ impl Engine {
             self.withdraw_questions();
         }
         let mut reply = bare();
-        if self.version.interrupt_has_receipt() {
+        if self.cast.reply("interrupt").is_some_and(Value::is_object) {
             let mut body = json!({});
             if request["cancel_queued"] == true {
                 let waiting = self.uuids_waiting();
@@ -233,16 +217,11 @@ impl Engine {
     fn set_mode(&mut self, request: &Value) -> Performed {
         let mode = request["mode"].as_str().unwrap_or_default();
         if let Err(error) = self.permissions.set_mode(mode) {
-            return self.coded(&error.to_string(), error.code());
+            return self::error(json!({"error": error.to_string(), "error_code": error.code()}));
         }
         let mode = self.permissions.mode().to_owned();
         let mut performed = success(json!({"mode": mode}));
-        if self.version.answers_mode_twice() {
-            performed.replies.extend(bare().replies);
-        }
-        if self.version.reports_every_mode() {
-            performed.after = After::Status;
-        }
+        performed.after = After::Status;
         performed
     }
 
@@ -254,7 +233,7 @@ impl Engine {
         let resolved = known.and_then(|model| model["resolvedModel"].as_str());
         let model = match resolved {
             Some(resolved) => resolved.to_owned(),
-            None => args::resolve_model(asked, self.version).unwrap_or_else(|| {
+            None => args::resolve_model(asked).unwrap_or_else(|| {
                 let init = self.cast.line("init");
                 init["model"].as_str().unwrap_or_default().to_owned()
             }),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::cli::act::Ran;
 use crate::cli::disk::Written;
 use crate::cli::source::SettingsEdit;
 
@@ -19,8 +20,8 @@ pub(in crate::cli) enum Kind {
     Tool {
         name: String,
         input: Value,
-        /// Where the output of a command goes that outlives its report: the id of the task, and a file.
-        task: Option<(String, String)>,
+        /// The file that the output of a command in the background goes to.
+        task: Option<String>,
     },
     /// Replaces a file.
     Write { path: String, text: String },
@@ -95,8 +96,6 @@ pub(in crate::cli) enum Done {
     /// Nothing speaks against it, or what does.
     Checked(Option<Ran>),
     Ran(Ran),
-    /// A command that was given up on, and ran on in the background, has ended.
-    RanOn(Ran),
     /// A hook of the settings has ended.
     Hooked(Printed),
     /// The answer of an MCP server, or why there is none.
@@ -114,13 +113,12 @@ pub(in crate::cli) struct Printed {
     pub(in crate::cli) exit: Option<i32>,
 }
 
-/// What a tool reported.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) struct Ran {
-    pub(in crate::cli) content: Value,
-    pub(in crate::cli) structured: Value,
-    pub(in crate::cli) is_error: Option<bool>,
-    pub(in crate::cli) exit: Option<i32>,
-    /// It goes on in the background.
-    pub(in crate::cli) goes_on: bool,
+impl Printed {
+    pub(in crate::cli) fn failed(stderr: String) -> Self {
+        Self {
+            stdout: String::new(),
+            stderr,
+            exit: None,
+        }
+    }
 }

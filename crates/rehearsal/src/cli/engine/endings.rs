@@ -10,11 +10,7 @@ use crate::cli::scenario::{Amend, Counts, Habit};
 impl Engine {
     /// The turn ends here, with a result that says more.
     pub(super) fn end_with(&mut self, subtype: Option<&str>, with: Value) {
-        let amend = Amend {
-            with: Some(with),
-            without: Vec::new(),
-        };
-        self.end_amended(subtype, amend);
+        self.end_amended(subtype, Amend::with(with));
     }
 
     pub(super) fn end_amended(&mut self, subtype: Option<&str>, amend: Amend) {
@@ -29,19 +25,7 @@ impl Engine {
 
     /// The turn ends because a limit is reached.
     pub(super) fn end_limited(&mut self, subtype: &str, error: String) {
-        let is_error = self.version.interrupt_is_error();
-        let mut with = json!({"is_error": is_error});
-        if is_error {
-            with["errors"] = json!([error]);
-        }
-        self.end_with(Some(subtype), with);
-    }
-
-    /// The turn ends in an orderly way, for this reason.
-    pub(super) fn end_by(&mut self, reason: &str) {
-        let mut with = json!({});
-        with["terminal_reason"] = reason.into();
-        self.end_with(None, with);
+        self.end_with(Some(subtype), json!({"is_error": true, "errors": [error]}));
     }
 
     /// The turn ends in the middle, because the host said so.
@@ -64,21 +48,20 @@ impl Engine {
             self.note_broken_off();
             self.note_aside(MAIN, &line);
             self.close_broken_stream();
-            let is_error = self.version.interrupt_is_error();
-            let mut with = json!({"is_error": is_error});
-            if is_error {
-                let (reason, stop) = match in_tool {
-                    true => ("aborted_tools", "tool_use"),
-                    false => ("aborted_streaming", "null"),
-                };
-                with["terminal_reason"] = reason.into();
-                with["stop_reason"] = if in_tool { stop.into() } else { Value::Null };
-                with["errors"] = json!([format!(
-                    "[ede_diagnostic] result_type=user last_content_type=n/a stop_reason={stop}"
-                )]);
-            }
-            self.end_with(Some("error_during_execution"), with);
-            return;
+            let (reason, stop) = match in_tool {
+                true => ("aborted_tools", Some("tool_use")),
+                false => ("aborted_streaming", None),
+            };
+            let with = json!({
+                "is_error": true,
+                "terminal_reason": reason,
+                "stop_reason": stop,
+                "errors": [format!(
+                    "[ede_diagnostic] result_type=user last_content_type=n/a stop_reason={}",
+                    stop.unwrap_or("null")
+                )],
+            });
+            return self.end_with(Some("error_during_execution"), with);
         }
         self.leave_turn();
     }
@@ -133,7 +116,7 @@ impl Engine {
         let Some(message) = self.talk(MAIN).message.take() else {
             return;
         };
-        if message.bytes > 0 && self.version.charges_broken_messages() {
+        if message.bytes > 0 {
             self.charge_broken_message(&message);
         }
         if !self.streams(MAIN) {

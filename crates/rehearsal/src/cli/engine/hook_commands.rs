@@ -154,32 +154,36 @@ fn answer_of(event: &str, printed: &Printed) -> Value {
 mod tests {
     use super::*;
 
-    fn printed(exit: i32, stdout: &str, stderr: &str) -> Printed {
-        Printed {
-            stdout: stdout.to_owned(),
-            stderr: stderr.to_owned(),
-            exit: Some(exit),
+    #[test]
+    fn two_refuses_other_codes_are_failures_json_answers_and_text_is_context_for_a_prompt() {
+        let context = json!({"hookSpecificOutput": {"additionalContext": "it is late"}});
+        for (event, exit, stdout, stderr, expected) in [
+            (
+                "PreToolUse",
+                2,
+                "",
+                "no\n",
+                json!({"decision": "block", "reason": "no"}),
+            ),
+            ("PreToolUse", 1, "", "oops", Value::Null),
+            (
+                "PreToolUse",
+                0,
+                "{\"continue\":false}\n",
+                "",
+                json!({"continue": false}),
+            ),
+            ("UserPromptSubmit", 0, "it is late\n", "", context),
+            ("Stop", 0, "done", "", json!({})),
+        ] {
+            let printed = Printed {
+                stdout: stdout.to_owned(),
+                stderr: stderr.to_owned(),
+                exit: Some(exit),
+            };
+            let answer = answer_of(event, &printed);
+            assert_eq!(answer["response"], expected, "{event} {exit}");
+            assert_eq!(answer["subtype"] == "error", exit == 1);
         }
-    }
-
-    #[test]
-    fn two_refuses_and_other_codes_are_failures() {
-        let refused = answer_of("PreToolUse", &printed(2, "", "not here\n"));
-        assert_eq!(refused["response"]["reason"], "not here");
-        let failed = answer_of("PreToolUse", &printed(1, "", "oops"));
-        assert_eq!(failed["subtype"], "error");
-    }
-
-    #[test]
-    fn json_answers_in_full_and_text_is_context_for_a_prompt() {
-        let answer = answer_of("PreToolUse", &printed(0, "{\"continue\":false}\n", ""));
-        assert_eq!(answer["response"]["continue"], false);
-        let context = answer_of("UserPromptSubmit", &printed(0, "it is late\n", ""));
-        let text = &context["response"]["hookSpecificOutput"]["additionalContext"];
-        assert_eq!(text, "it is late");
-        assert_eq!(
-            answer_of("Stop", &printed(0, "done", ""))["response"],
-            json!({})
-        );
     }
 }

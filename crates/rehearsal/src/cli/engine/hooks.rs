@@ -27,8 +27,6 @@ pub(super) struct Heard {
     pub(super) timed_out: bool,
     /// The host closed stdin before it answered.
     pub(super) closed: bool,
-    /// Something was said that is no answer.
-    pub(super) invalid: bool,
 }
 
 /// What is to become of a call; a later one is stronger.
@@ -38,7 +36,6 @@ pub(super) enum Decision {
     None,
     Allow,
     Ask,
-    Defer,
     Deny,
 }
 
@@ -70,12 +67,10 @@ impl Engine {
         let subject = subject.iter().find_map(|key| fields[*key].as_str());
         let subject = subject.unwrap_or_default();
         let mut serials = Vec::new();
-        let mut blocking = false;
         for matcher in matchers {
             if !applies(matcher["matcher"].as_str().unwrap_or_default(), subject) {
                 continue;
             }
-            blocking |= matcher.get("onFailure").is_some();
             let patience = matcher["timeout"].as_f64().map(Duration::from_secs_f64);
             let callbacks = matcher["hookCallbackIds"].as_array().cloned();
             for callback in callbacks.unwrap_or_default() {
@@ -84,11 +79,11 @@ impl Engine {
                 if let Some(open) = self.open.last_mut() {
                     open.due = Some(self.now + patience.unwrap_or(PATIENCE));
                 }
+                if matcher.get("onFailure").is_some() {
+                    self.blocking_hooks.push(serial);
+                }
                 serials.push(serial);
             }
-        }
-        if blocking {
-            self.blocking_hooks.extend(&serials);
         }
         if kind == Kind::Hook && !self.settings.sources.is_empty() {
             let body = self.hook_body(talk, event, fields, &Value::Null);
@@ -154,16 +149,16 @@ impl Engine {
         let mut heard = Heard::default();
         for serial in serials {
             match self.take_answer(*serial) {
-                Some(Answer::Said(envelope)) => {
-                    hear(&mut heard, &envelope);
-                    if heard.invalid && self.blocking_hooks.contains(serial) {
-                        heard.decision = Decision::Deny;
-                        heard.reason = Some("the hook failed".to_owned());
-                    }
+                Some(Answer::Said(envelope)) if envelope["subtype"] == "success" => {
+                    hear(&mut heard, &envelope["response"]);
                 }
+                Some(Answer::Said(_)) if self.blocking_hooks.contains(serial) => {
+                    heard.decision = Decision::Deny;
+                    heard.reason = Some("the hook failed".to_owned());
+                }
+                Some(Answer::Said(_)) | None => {}
                 Some(Answer::TimedOut) => heard.timed_out = true,
                 Some(Answer::Closed) => heard.closed = true,
-                None => {}
             }
         }
         Some(heard)
@@ -179,12 +174,7 @@ impl Engine {
 }
 
 /// Adds the answer of one callback to what was heard.
-fn hear(heard: &mut Heard, envelope: &Value) {
-    if envelope["subtype"] != "success" {
-        heard.invalid = true;
-        return;
-    }
-    let answer = &envelope["response"];
+fn hear(heard: &mut Heard, answer: &Value) {
     let special = &answer["hookSpecificOutput"];
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let (decision, reason) = match (
@@ -193,12 +183,8 @@ fn hear(heard: &mut Heard, envelope: &Value) {
     ) {
         (_, Some("allow")) => (Decision::Allow, text(&special["permissionDecisionReason"])),
         (_, Some("ask")) => (Decision::Ask, text(&special["permissionDecisionReason"])),
-        (_, Some("defer")) => (Decision::Defer, None),
         (_, Some("deny")) => (Decision::Deny, text(&special["permissionDecisionReason"])),
-        (_, Some(_)) => {
-            heard.invalid = true;
-            (Decision::None, None)
-        }
+        (_, Some(_)) => (Decision::None, None),
         (Some("approve"), None) => (Decision::Allow, text(&answer["reason"])),
         (Some("block"), None) => (Decision::Deny, text(&answer["reason"])),
         _ => (Decision::None, None),
@@ -259,19 +245,11 @@ mod tests {
     fn the_strictest_of_several_answers_counts() {
         let mut heard = Heard::default();
         for (decision, reason) in [("allow", "fine"), ("deny", "no"), ("ask", "hm")] {
-            let envelope = json!({"subtype": "success", "response": {"hookSpecificOutput": {
-                "permissionDecision": decision, "permissionDecisionReason": reason}}});
-            hear(&mut heard, &envelope);
+            let answer = json!({"hookSpecificOutput": {
+                "permissionDecision": decision, "permissionDecisionReason": reason}});
+            hear(&mut heard, &answer);
         }
         assert_eq!(heard.decision, Decision::Deny);
         assert_eq!(heard.reason.as_deref(), Some("no"));
-    }
-
-    #[test]
-    fn an_error_is_no_decision() {
-        let mut heard = Heard::default();
-        hear(&mut heard, &json!({"subtype": "error", "error": "x"}));
-        assert!(heard.invalid);
-        assert_eq!(heard.decision, Decision::None);
     }
 }

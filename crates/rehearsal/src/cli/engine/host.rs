@@ -11,7 +11,7 @@ use crate::cli::stdin::{Admitted, admit};
 
 impl Engine {
     pub(super) fn host_line(&mut self, line: &[u8]) {
-        let message = match admit(self.version, line) {
+        let message = match admit(line) {
             Admitted::Message(message) => message,
             Admitted::Fatal(reason) if self.does(Habit::Strict) => {
                 let text = format!("{reason}\n");

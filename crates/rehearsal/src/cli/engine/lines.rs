@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::Engine;
 use super::talk::MAIN;
 use crate::cli::cast;
-use crate::cli::fill;
 use crate::cli::scenario::Amend;
+use crate::model::template::{map_texts, replaced};
 
 impl Engine {
     /// Writes a line as this version says it: without what came later, or not at all.
@@ -28,7 +28,9 @@ impl Engine {
     }
 
     pub(super) fn filled(&mut self, recorded: &Value) -> Value {
-        fill::value(recorded, &mut |name| self.lookup(MAIN, 1, name))
+        map_texts(recorded, &mut |text| {
+            replaced(text, |name| self.lookup(MAIN, 1, name))
+        })
     }
 
     pub(super) fn say_init(&mut self) {
@@ -109,7 +111,7 @@ impl Engine {
         let template = if success { "result" } else { "failure" };
         let mut line = Value::Object(self.cast.line(template));
         line["subtype"] = subtype.into();
-        line["is_error"] = (!success && self.version.interrupt_is_error()).into();
+        line["is_error"] = (!success).into();
         if success {
             line["result"] = self.talk(MAIN).said.clone().into();
         } else {
@@ -124,7 +126,7 @@ impl Engine {
         self.last_was_error = line["is_error"] == true;
         if let Some(line) = self.cast.as_said(&line) {
             // The newest CLI writes `type` somewhere in the middle of a result.
-            let bytes = encode(&line, !self.version.answers_live());
+            let bytes = encode(&line, false);
             self.write(bytes);
         }
     }
@@ -250,16 +252,5 @@ mod tests {
         );
         let buried = String::from_utf8(encode(&line, false)).unwrap();
         assert_eq!(serde_json::from_str::<Value>(&buried).unwrap(), line);
-    }
-
-    #[test]
-    fn an_amendment_adds_replaces_and_removes() {
-        let mut line = json!({"a": {"b": 1, "c": 2}, "d": 3});
-        let amend = Amend {
-            with: Some(json!({"a": {"b": 9}, "e": null})),
-            without: vec!["a.c".to_owned(), "d".to_owned(), "none".to_owned()],
-        };
-        apply(&mut line, &amend);
-        assert_eq!(line, json!({"a": {"b": 9}, "e": null}));
     }
 }

@@ -190,7 +190,7 @@ impl Engine {
         let settings = settings.unwrap_or_default();
         let of_settings = settings.effective()["model"].as_str().map(str::to_owned);
         let model = flags.model.clone().or(of_settings);
-        let model = model.and_then(|name| args::resolve_model(&name, version));
+        let model = model.and_then(|name| args::resolve_model(&name));
         let init = cast.line("init");
         let usual = || init["model"].as_str().unwrap_or_default().to_owned();
         let mind = launch.model.clone().and_then(|model| {
@@ -213,7 +213,7 @@ impl Engine {
             warnings: ground.map_or_else(Vec::new, |ground| ground.warnings.clone()),
             seed: launch.seed,
             session,
-            permissions: rights::permissions(&launch, &flags, version),
+            permissions: rights::permissions(&launch, &flags),
             model: model.unwrap_or_else(usual),
             used: vec![0; scenario.blocks.len()],
             had: past.map(|past| past.prompts()).unwrap_or_default(),
@@ -314,11 +314,9 @@ impl Engine {
             Signal::Terminate => self.exit(143),
             Signal::HangUp => self.exit(129),
             Signal::Interrupt => {
-                if self.version.sigint_reports() {
-                    self.withdraw_questions();
-                    self.interrupt_calls();
-                    self.end_interrupted();
-                }
+                self.withdraw_questions();
+                self.interrupt_calls();
+                self.end_interrupted();
                 self.exit(0);
             }
         }

@@ -90,7 +90,7 @@ impl Engine {
         }
         let noted = Noted {
             message: line["message"].clone(),
-            uuid: line["uuid"].as_str().unwrap_or_default().to_owned(),
+            uuid: uuid_of(line).to_owned(),
             at: self.at(),
         };
         if let Some(message) = &mut self.talk(talk).message {
@@ -106,7 +106,7 @@ impl Engine {
         spent: &Spent,
         reason: Option<&str>,
     ) {
-        let agent = self.agent(talk).map(|agent| agent.task_id.clone());
+        let agent = self.agent_id(talk);
         let Some(scribe) = &mut self.scribe else {
             return;
         };
@@ -125,48 +125,41 @@ impl Engine {
         scribe.said(agent.as_deref(), said);
     }
 
+    /// Tells the scribe, if there is one, of a record with this id.
+    fn note(&mut self, uuid: &str, tell: impl FnOnce(&mut Scribe, Moment<'_>)) {
+        let at = self.at();
+        if let Some(scribe) = &mut self.scribe {
+            tell(scribe, Moment { uuid, at });
+        }
+    }
+
+    fn agent_id(&self, talk: u64) -> Option<String> {
+        self.agent(talk).map(|agent| agent.task_id.clone())
+    }
+
     /// A user line that the CLI itself said, other than a report.
     pub(super) fn note_aside(&mut self, talk: u64, line: &Value) {
-        let (agent, at) = (
-            self.agent(talk).map(|agent| agent.task_id.clone()),
-            self.at(),
-        );
+        let agent = self.agent_id(talk);
         let aside = match line["isSynthetic"] == true {
             true => Aside::Meta,
             false => Aside::Plain,
         };
-        if let Some(scribe) = &mut self.scribe {
-            let uuid = line["uuid"].as_str().unwrap_or_default();
-            scribe.aside(
-                agent.as_deref(),
-                Moment { uuid, at },
-                &line["message"],
-                aside,
-            );
-        }
+        self.note(uuid_of(line), |scribe, moment| {
+            scribe.aside(agent.as_deref(), moment, &line["message"], aside);
+        });
     }
 
     /// The report of a call.
     pub(super) fn note_report(&mut self, call: &Call, report: &Report, line: &Value) {
-        let (agent, at) = (
-            self.agent(call.talk).map(|agent| agent.task_id.clone()),
-            self.at(),
-        );
-        if let Some(scribe) = &mut self.scribe {
-            let uuid = line["uuid"].as_str().unwrap_or_default();
-            scribe.reported(
-                agent.as_deref(),
-                Moment { uuid, at },
-                &call.tool_use_id,
-                &line["message"],
-                &report.structured,
-            );
-        }
+        let agent = self.agent_id(call.talk);
+        self.note(uuid_of(line), |scribe, moment| {
+            let (id, message) = (&call.tool_use_id, &line["message"]);
+            scribe.reported(agent.as_deref(), moment, id, message, &report.structured);
+        });
     }
 
     /// A message of the user begins or joins the turn.
     pub(super) fn note_user(&mut self, message: &UserMessage) {
-        let at = self.at();
         let uuid = message.id.clone();
         self.order(Deed(Kind::Checkpoint {
             message: uuid.clone(),
@@ -181,14 +174,12 @@ impl Engine {
         };
         let content = json!({"role": "user", "content": call});
         self.note_prompt(&uuid, &prompt_id, &content, false);
-        let (companion, text) = (self.ids.uuid(), self.text_of_command(&message.prompt()));
-        if let (Some(scribe), Some(text)) = (&mut self.scribe, text) {
+        if let Some(text) = self.text_of_command(&message.prompt()) {
             let told = json!({"role": "user", "content": [{"type": "text", "text": text}]});
-            let moment = Moment {
-                uuid: &companion,
-                at,
-            };
-            scribe.aside(None, moment, &told, Aside::Meta);
+            let companion = self.ids.uuid();
+            self.note(&companion, |scribe, moment| {
+                scribe.aside(None, moment, &told, Aside::Meta);
+            });
         }
     }
 
@@ -229,66 +220,53 @@ impl Engine {
     }
 
     pub(super) fn note_failure(&mut self, line: &Value) {
-        let at = self.at();
-        if let Some(scribe) = &mut self.scribe {
-            let uuid = line["uuid"].as_str().unwrap_or_default();
-            scribe.failed(Moment { uuid, at }, &line["message"], &line["error"]);
-        }
+        self.note(uuid_of(line), |scribe, moment| {
+            scribe.failed(moment, &line["message"], &line["error"]);
+        });
     }
 
     /// A message joins the turn that is running.
     pub(super) fn note_absorbed(&mut self, message: &UserMessage) {
-        let (at, uuid) = (self.at(), self.ids.uuid());
-        if let Some(scribe) = &mut self.scribe {
-            let text = message.prompt();
-            let attachment = json!({
-                "type": "queued_command", "prompt": text, "commandMode": "prompt",
-            });
-            let moment = Moment { uuid: &uuid, at };
-            scribe.attached(None, moment, &attachment);
-        }
+        let attachment = json!({
+            "type": "queued_command", "prompt": message.prompt(), "commandMode": "prompt",
+        });
+        let uuid = self.ids.uuid();
+        self.note(&uuid, |scribe, moment| {
+            scribe.attached(None, moment, &attachment)
+        });
     }
 
     /// The model was told something by a hook.
     pub(super) fn note_context(&mut self, talk: u64, event: &str, text: &str) {
-        let agent = self.agent(talk).map(|agent| agent.task_id.clone());
-        let (at, uuid) = (self.at(), self.ids.uuid());
-        if let Some(scribe) = &mut self.scribe {
-            let attachment = json!({
-                "type": "hook_additional_context", "content": [text], "hookEvent": event,
-            });
-            let moment = Moment { uuid: &uuid, at };
+        let (agent, uuid) = (self.agent_id(talk), self.ids.uuid());
+        let attachment = json!({
+            "type": "hook_additional_context", "content": [text], "hookEvent": event,
+        });
+        self.note(&uuid, |scribe, moment| {
             scribe.attached(agent.as_deref(), moment, &attachment);
-        }
+        });
     }
 
     /// The CLI carried out a command itself.
     pub(super) fn note_command(&mut self, output: &str) {
-        let (at, uuid) = (self.at(), self.ids.uuid());
-        if let Some(scribe) = &mut self.scribe {
-            scribe.local_command(Moment { uuid: &uuid, at }, output);
-        }
+        let uuid = self.ids.uuid();
+        self.note(&uuid, |scribe, moment| scribe.local_command(moment, output));
     }
 
     /// The conversation goes on from a summary.
     pub(super) fn note_compacted(&mut self, boundary: &Value, summary: &str) {
-        let (at, uuid) = (self.at(), self.ids.uuid());
-        if let Some(scribe) = &mut self.scribe {
-            let of_boundary = boundary["uuid"].as_str().unwrap_or(&uuid);
-            let metadata = json!({
-                "trigger": boundary["compact_metadata"]["trigger"],
-                "preTokens": boundary["compact_metadata"]["pre_tokens"],
-            });
-            scribe.compacted(
-                Moment {
-                    uuid: of_boundary,
-                    at,
-                },
-                &metadata,
-            );
-            let message = json!({"role": "user", "content": summary});
-            scribe.aside(None, Moment { uuid: &uuid, at }, &message, Aside::Summary);
-        }
+        let metadata = json!({
+            "trigger": boundary["compact_metadata"]["trigger"],
+            "preTokens": boundary["compact_metadata"]["pre_tokens"],
+        });
+        self.note(uuid_of(boundary), |scribe, moment| {
+            scribe.compacted(moment, &metadata)
+        });
+        let message = json!({"role": "user", "content": summary});
+        let uuid = self.ids.uuid();
+        self.note(&uuid, |scribe, moment| {
+            scribe.aside(None, moment, &message, Aside::Summary);
+        });
     }
 
     /// A new conversation begins under a new id.
@@ -345,4 +323,8 @@ impl Engine {
             self.talk(MAIN).heard.push(heard);
         }
     }
+}
+
+fn uuid_of(line: &Value) -> &str {
+    line["uuid"].as_str().unwrap_or_default()
 }

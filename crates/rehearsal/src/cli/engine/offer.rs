@@ -20,12 +20,7 @@ impl Engine {
         if !self.flags.asks_host && self.scribe.is_some() {
             names.retain(|name| !needs_host(name));
         }
-        let without_shell = names.iter().any(|name| name == "Bash" && banned(name));
         names.retain(|name| !banned(name));
-        if without_shell {
-            insert(&mut names, "Glob");
-            insert(&mut names, "Grep");
-        }
         if self.flags.schema.is_some() {
             insert(&mut names, "StructuredOutput");
         }
@@ -66,7 +61,6 @@ impl Engine {
             return;
         }
         let prompt = self.turn.as_ref().map(|turn| turn.prompt.clone());
-        let prompt = prompt.filter(|_| self.version.reads_plan_file());
         let slug = disk::plan_slug(self.seed, prompt.as_deref());
         let path = format!("{}/plans/{slug}.md", self.config_dir);
         self.plan_file = Some(path.clone());

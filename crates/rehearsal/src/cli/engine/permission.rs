@@ -18,19 +18,17 @@ impl Engine {
     /// The callbacks before the tool have spoken.
     pub(super) fn judge(&mut self, index: usize, heard: Heard) {
         self.say_hook_messages(&heard);
-        if let Some(input) = &heard.updated_input
-            && (self.version.hooks_change_input() || heard.decision == Decision::Allow)
-        {
+        if let Some(input) = &heard.updated_input {
             self.calls[index].input = input.clone();
         }
         let call = &self.calls[index];
         let event = format!("PreToolUse:{}", call.name);
-        if heard.timed_out && self.version.hook_timeout_refuses() {
+        if heard.timed_out {
             let text = format!("{event} hook did not respond before its timeout");
             let report = Report::refusal(text);
             return self.report(index, report);
         }
-        if heard.closed && self.version.hook_timeout_refuses() {
+        if heard.closed {
             let report = Report::refusal(verdict::CLOSED);
             return self.report(index, report);
         }
@@ -42,11 +40,6 @@ impl Engine {
                     "decision": "reject", "source": "hook", "reason_type": "hook",
                 });
                 self.report(index, report);
-            }
-            Decision::Defer => {
-                let mut report = Report::text("");
-                report.ending = Some(Ending::Deferred);
-                self.calls[index].stage = Stage::After(Vec::new(), Box::new(report));
             }
             decision => self.follow_rules(index, decision, heard.reason.as_deref()),
         }
@@ -129,10 +122,7 @@ impl Engine {
             self.report(index, Report::refusal(verdict::CLOSED));
             return;
         }
-        let hooks = match self.version.has_permission_hooks() {
-            true => self.put_permission_hooks(index, &body),
-            false => Vec::new(),
-        };
+        let hooks = self.put_permission_hooks(index, &body);
         self.put_permission(index, body, hooks, &Asking::default());
     }
 
@@ -212,13 +202,11 @@ impl Engine {
     }
 
     fn hear_host(&mut self, index: usize, envelope: &Value) {
-        match verdict::verdict(self.version, envelope) {
+        match verdict::verdict(envelope) {
             Verdict::Run { updates } => {
-                let input = verdict::input(self.version, envelope, &self.calls[index].input);
+                let input = verdict::input(envelope, &self.calls[index].input);
                 let name = &self.calls[index].name;
-                if self.version.checks_given_input()
-                    && let Some(fault) = act::fault_of_given(name, &input)
-                {
+                if let Some(fault) = act::fault_of_given(name, &input) {
                     return self.refuse_given(index, &fault);
                 }
                 self.calls[index].input = input;
@@ -227,7 +215,7 @@ impl Engine {
                 self.act(index);
             }
             Verdict::Refuse { text, stop } => {
-                let mut report = if stop && self.version.stop_hides_message() {
+                let mut report = if stop {
                     Report::rejected(&text)
                 } else {
                     self.calls[index].decision =

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use super::Engine;
 use super::ask::Answer;
 use super::call::Stage;
-use super::deed::Ran;
 use super::talk::text_of;
+use crate::cli::act::Ran;
+use crate::cli::words::capitalised;
 
 /// What a call came to.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -34,7 +35,6 @@ pub(super) enum Ending {
     Structured,
     /// A hook said so.
     Hook,
-    Deferred,
 }
 
 impl Report {
@@ -119,9 +119,7 @@ impl Engine {
                 "tool_name": call.name, "tool_use_id": call.tool_use_id, "tool_input": call.input,
             }));
         }
-        if ending != Some(Ending::Deferred) {
-            self.say_report(index, &report);
-        }
+        self.say_report(index, &report);
         let call = &self.calls[index];
         let told = json!({
             "tool_name": call.name,
@@ -143,9 +141,8 @@ impl Engine {
                 self.interrupt_calls();
                 self.end_interrupted();
             }
-            Some(Ending::Structured) => self.end_structured(index),
-            Some(Ending::Hook) => self.end_by("hook_stopped"),
-            Some(Ending::Deferred) => self.end_by("tool_deferred"),
+            Some(Ending::Structured) => self.end_structured(),
+            Some(Ending::Hook) => self.end_with(None, json!({"terminal_reason": "hook_stopped"})),
             None => {}
         }
     }
@@ -246,12 +243,7 @@ pub(super) fn display_name(tool: &Value) -> String {
     {
         return title.to_owned();
     }
-    let name = tool["name"].as_str().unwrap_or_default();
-    let mut letters = name.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
-    }
+    capitalised(tool["name"].as_str().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -1,33 +1,23 @@
 //! Requests of the host whose reply depends on the session: servers, settings, files, costs, tasks.
 //!
 //! Owns what is looked up or changed for each; `control` owns how a reply is written. Invariant: a request that waits for
-//! the shell or for a server of the host is answered exactly once.
+//! the shell is answered exactly once.
 
 use serde_json::{Value, json};
 
-use super::ask::{Answer, Kind};
 use super::control::{Performed, bare, error, silence, success};
 use super::deed::{Deed, Kind as DeedKind, Look};
 use super::talk::{MAIN, text_of};
 use super::{Engine, Output};
-use crate::cli::scenario::{Asking, How};
+use crate::cli::scenario::How;
 use crate::cli::source::Source;
 
-/// A request that is answered later.
+/// A request that waits for the shell.
 #[derive(Debug)]
 pub(super) struct Pending {
-    of: Of,
+    serial: u64,
     line: Value,
     how: How,
-}
-
-/// What a pending request waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Of {
-    /// The shell.
-    Deed(u64),
-    /// A server of the host.
-    Question(u64),
 }
 
 impl Engine {
@@ -43,7 +33,7 @@ impl Engine {
         if subtype == "mcp_set_servers" && self.cast.reply(subtype).is_some() {
             return Some(self.set_servers(&request["servers"]));
         }
-        if !self.version.answers_live() {
+        if self.cast.lacks_request(subtype) {
             return None;
         }
         Some(match subtype {
@@ -77,11 +67,6 @@ impl Engine {
             }
             "get_task_output" => self.task_output(&text("task_id")),
             "export_conversation" => success(self.exported()),
-            "generate_session_title" => {
-                let words = text("description");
-                let words: Vec<&str> = words.split_whitespace().take(6).collect();
-                success(json!({"title": words.join(" ")}))
-            }
             "read_file" => self.look(line, how, Look::ReadFile { path: text("path") }),
             "seed_read_state" => {
                 let mtime = request["mtime"].as_u64().unwrap_or_default();
@@ -93,8 +78,6 @@ impl Engine {
                 let message = text("user_message_id");
                 self.look(line, how, Look::Rewind { message, dry_run })
             }
-            "register_repo_root" => success(json!({"directory": text("directory")})),
-            "mcp_call" | "mcp_read_resource" => self.ask_server(line, how),
             _ => return None,
         })
     }
@@ -103,7 +86,7 @@ impl Engine {
         let serial = self.next_call;
         self.next_call += 1;
         self.pending.push(Pending {
-            of: Of::Deed(serial),
+            serial,
             line: line.clone(),
             how: how.clone(),
         });
@@ -119,74 +102,11 @@ impl Engine {
             Ok(body) => success(body.clone()),
             Err(text) => error(json!({"error": text})),
         };
-        self.answer_pending(Of::Deed(serial), performed);
-    }
-
-    fn answer_pending(&mut self, of: Of, performed: Performed) {
-        if let Some(index) = self.pending.iter().position(|pending| pending.of == of) {
+        let waits = |pending: &Pending| pending.serial == serial;
+        if let Some(index) = self.pending.iter().position(waits) {
             let pending = self.pending.remove(index);
             self.say_replies(&pending.line, &pending.how, performed.replies);
         }
-    }
-
-    /// Calls a tool of a server of the host, because the host wants it.
-    fn ask_server(&mut self, line: &Value, how: &How) -> Performed {
-        let request = &line["request"];
-        let (server, message) = if request["subtype"] == "mcp_call" {
-            let name = request["tool"].as_str().unwrap_or_default();
-            let Some((server, tool)) = self.servers.of_tool(name) else {
-                return error(json!({"error": format!("Unknown tool: {name}")}));
-            };
-            let message = json!({"method": "tools/call", "params": {
-                "name": tool["name"], "arguments": request["arguments"],
-            }});
-            (server.name.clone(), message)
-        } else {
-            let server = request["serverName"].as_str().unwrap_or_default();
-            if self.servers.get(server).is_none() {
-                return error(json!({"error": format!("Server not found: {server}")}));
-            }
-            let params = json!({"uri": request["uri"]});
-            (
-                server.to_owned(),
-                json!({"method": "resources/read", "params": params}),
-            )
-        };
-        let question = self.put_mcp(&server, message, &Asking::default(), Kind::Mcp);
-        self.pending.push(Pending {
-            of: Of::Question(question),
-            line: line.clone(),
-            how: how.clone(),
-        });
-        silence()
-    }
-
-    /// Answers requests whose server has spoken. Says whether one was.
-    pub(super) fn advance_pending(&mut self) -> bool {
-        let mut moved = false;
-        let questions: Vec<u64> = (self.pending.iter())
-            .filter_map(|pending| match pending.of {
-                Of::Question(serial) => Some(serial),
-                Of::Deed(_) => None,
-            })
-            .collect();
-        for serial in questions {
-            let Some(answer) = self.take_answer(serial) else {
-                continue;
-            };
-            let reply = match answer {
-                Answer::Said(envelope) => envelope["response"]["mcp_response"].clone(),
-                Answer::Closed | Answer::TimedOut => Value::Null,
-            };
-            let performed = match (reply.get("result"), reply["error"]["message"].as_str()) {
-                (Some(result), _) => success(result.clone()),
-                (None, Some(text)) => error(json!({"error": text})),
-                (None, None) => error(json!({"error": "the server did not answer"})),
-            };
-            self.answer_pending(Of::Question(serial), performed);
-            moved = true;
-        }
-        moved
     }
 
     fn set_servers(&mut self, servers: &Value) -> Performed {

@@ -9,17 +9,14 @@ use super::report::Report;
 use super::{Engine, Launch};
 use crate::cli::args::Flags;
 use crate::cli::permissions::{Permissions, Prompts, Refusal, Setup};
-use crate::cli::version::Version;
 
 /// Returns the permissions that flags and settings give.
-pub(super) fn permissions(launch: &Launch, flags: &Flags, version: Version) -> Permissions {
+pub(super) fn permissions(launch: &Launch, flags: &Flags) -> Permissions {
     let ground = launch.ground.as_ref();
-    let prompts = match (flags.asks_host, flags.asks_nobody) {
-        (_, true) => Prompts::Off,
-        (true, false) => Prompts::Host,
-        // Inside a test there are no flags, and the host is always there.
-        (false, false) if ground.is_none() => Prompts::Host,
-        (false, false) => Prompts::Nobody,
+    // Inside a test there are no flags, and the host is always there.
+    let prompts = match flags.asks_host || ground.is_none() {
+        true => Prompts::Host,
+        false => Prompts::Nobody,
     };
     let home = PathBuf::from(&launch.home);
     let config_dir = ground.map(|ground| ground.places.config_dir.clone());
@@ -36,7 +33,6 @@ pub(super) fn permissions(launch: &Launch, flags: &Flags, version: Version) -> P
         disallowed: flags.disallowed.clone(),
         settings: settings.unwrap_or_default(),
         trusted: ground.is_none_or(|ground| ground.trusted),
-        takes_any_mode: !version.guards_bypass(),
     })
 }
 
@@ -54,7 +50,7 @@ impl Engine {
                 self.order(Deed(Kind::AddFolder { path }));
             }
         }
-        if self.permissions.mode() != before && self.version.reports_mode_in_turn() {
+        if self.permissions.mode() != before {
             self.say_status();
         }
     }

@@ -6,8 +6,8 @@ use super::fiber::{Fiber, Role, Wait};
 use super::turn::TurnStage;
 use super::{Engine, Output};
 use crate::cli::expect::{self, Pattern};
-use crate::cli::fill;
 use crate::cli::scenario::Steps;
+use crate::model::template::{map_texts, replaced};
 
 /// Steps of one block before the host is heard again.
 const STEPS: usize = 256;
@@ -47,7 +47,6 @@ impl Engine {
             self.send_delayed();
             self.give_up_late();
             let mut moved = self.advance_greetings();
-            moved |= self.advance_pending();
             moved |= self.advance_calls();
             moved |= self.advance_turn();
             moved |= self.may_begin() && self.begin_next_turn();
@@ -286,7 +285,7 @@ impl Engine {
 
     pub(super) fn fill(&mut self, fiber: &Fiber, template: &str) -> String {
         let round = fiber.round();
-        fill::text(template, &mut |name| self.lookup(fiber.talk, round, name))
+        replaced(template, |name| self.lookup(fiber.talk, round, name))
     }
 
     pub(super) fn fill_value(
@@ -294,7 +293,6 @@ impl Engine {
         fiber: &Fiber,
         template: &serde_json::Value,
     ) -> serde_json::Value {
-        let round = fiber.round();
-        fill::value(template, &mut |name| self.lookup(fiber.talk, round, name))
+        map_texts(template, &mut |text| self.fill(fiber, text))
     }
 }

@@ -171,19 +171,15 @@ impl Engine {
             Some("thinking") => "thinking",
             _ => return,
         };
-        if said.is_empty() || !self.version.keeps_partial_text() {
+        if said.is_empty() {
             return;
         }
         if let Some(message) = &mut self.talk(speech.talk).message {
             message.bytes += said.len();
         }
         speech.block[key] = said.into();
-        let with = json!({"aborted": true});
-        let amend = Amend {
-            with: Some(with),
-            without: Vec::new(),
-        };
         self.talk(speech.talk).speak(&speech.block);
+        let amend = Amend::with(json!({"aborted": true}));
         self.say_assistant(speech.talk, speech.block, &amend);
     }
 
@@ -207,7 +203,6 @@ impl Engine {
     /// One content block, in an assistant line of its own.
     fn say_assistant(&mut self, talk: u64, block: Value, amend: &Amend) {
         let forwarded = self.is_forwarded(talk, &block);
-        let is_tool = block["type"] == "tool_use";
         let is_thinking = block["type"] == "thinking";
         let meta = self.tool_use_meta(&block);
         let mut line = Value::Object(self.cast.line("assistant"));
@@ -223,9 +218,6 @@ impl Engine {
             };
             line["message"]["id"] = message.id.clone().into();
             spent.fill_usage(&mut line["message"]["usage"]);
-        }
-        if is_tool && self.version.fills_stop_reason() {
-            line["message"]["stop_reason"] = "tool_use".into();
         }
         line["session_id"] = self.session.clone().into();
         line["uuid"] = self.ids.uuid().into();

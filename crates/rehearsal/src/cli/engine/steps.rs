@@ -218,24 +218,10 @@ impl Engine {
     }
 
     fn filled_question(&mut self, fiber: &Fiber, question: Question) -> Question {
-        match question {
-            Question::Tool { name, input, gives } => Question::Tool {
-                name,
-                input: self.fill_value(fiber, &input),
-                gives: gives.map(|gives| self.fill(fiber, &gives)),
-            },
-            Question::Hook { event, input } => Question::Hook {
-                event,
-                input: self.fill_value(fiber, &input),
-            },
-            Question::Mcp { server, message } => Question::Mcp {
-                server,
-                message: self.fill_value(fiber, &message),
-            },
-            Question::Other { subtype, body } => Question::Other {
-                subtype,
-                body: self.fill_value(fiber, &body),
-            },
+        Question {
+            body: self.fill_value(fiber, &question.body),
+            gives: question.gives.map(|gives| self.fill(fiber, &gives)),
+            ..question
         }
     }
 
@@ -251,7 +237,7 @@ impl Engine {
                 }
             }
             Step::Big(bytes) => self.big(bytes),
-            Step::Raw(text) | Step::Noise(text) => {
+            Step::Raw(text) => {
                 let text = self.fill(fiber, &text) + "\n";
                 self.write(text.into_bytes());
             }

@@ -11,6 +11,7 @@ use super::Engine;
 use super::ledger::Spent;
 use super::notes::Noted;
 use crate::cli::scenario::{Counts, Habit};
+pub(super) use crate::model::ask::text_of;
 
 /// The key of the main conversation.
 pub(super) const MAIN: u64 = 0;
@@ -101,18 +102,6 @@ impl Talk {
         first
             .map(|message| text_of(&message["content"]))
             .unwrap_or_default()
-    }
-}
-
-/// The text in the content of a message; of blocks, all of it.
-pub(super) fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => {
-            let texts = blocks.iter().filter_map(|block| block["text"].as_str());
-            texts.collect::<Vec<_>>().join("\n")
-        }
-        _ => String::new(),
     }
 }
 

@@ -8,12 +8,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::call::{Call, Stage};
-use super::deed::{Deed, Kind, Ran};
+use super::deed::{Deed, Kind};
 use super::fiber::{Role, Wait};
 use super::report::Report;
 use super::talk::{Agent, MAIN, Talk};
 use super::turn::Beginning;
 use super::{Engine, Output};
+use crate::cli::act::Ran;
 use crate::cli::args;
 use crate::cli::scenario::{Step, Steps};
 
@@ -65,8 +66,7 @@ impl Engine {
             return self.acted(index, Report::error(problem));
         }
         let wanted = input["run_in_background"].as_bool();
-        let background = self.version.has_tasks()
-            && wanted.unwrap_or_else(|| self.version.agents_run_in_background());
+        let background = wanted.unwrap_or(true);
         self.count_agent(&kind, wanted, background);
         let chosen = self.agents.as_ref().and_then(|agents| agents.lookup(&kind));
         let chosen = input["model"]
@@ -74,7 +74,7 @@ impl Engine {
             .map(str::to_owned)
             .or_else(|| chosen.and_then(|definition| definition.model.clone()))
             .filter(|model| model != "inherit");
-        let model = chosen.and_then(|model| args::resolve_model(&model, self.version));
+        let model = chosen.and_then(|model| args::resolve_model(&model));
         let agent = Agent {
             model: model.unwrap_or_else(|| self.model.clone()),
             task_id: self.ids.agent(),
@@ -386,7 +386,7 @@ impl Engine {
         super::lines::merge(&mut line, &more);
         // Of an agent that nothing waits for, the summary is its last word.
         let is_report = task.background && task.agent.is_some() && status == "completed";
-        if is_report && self.version.marks_reports() {
+        if is_report {
             line["summary_is_report"] = true.into();
         }
         self.say_system(line);
@@ -419,7 +419,7 @@ impl Engine {
         let deed = Deed(Kind::Tool {
             name,
             input,
-            task: Some((id.clone(), self.output_file(&id))),
+            task: Some(self.output_file(&id)),
         });
         self.out.push(Output::Do { serial, deed });
         let text = format!(

@@ -7,8 +7,10 @@ use serde_json::{Map, Value, json};
 
 use super::masked::{Quotes, end_of_sentence, is_ending};
 use super::rules::{Found, QUOTED, Scene};
-use super::{Deed, call, fit, path, plain, plain_value, say, say_plain, short};
+use super::{Deed, call, plain, plain_value, say, say_plain, short};
 use crate::cli::scenario::{Amend, Delegation, Step};
+use crate::cli::words::capitalised;
+use crate::model::fit::fitting;
 
 /// Time between two pieces of what is counted slowly.
 const SLOWLY: Duration = Duration::from_millis(50);
@@ -175,13 +177,6 @@ pub(super) fn searched(found: &Found<'_>, scene: &Scene<'_>) -> Option<Vec<Deed>
         .then(|| scene.quotes.name(found.text("place")));
     let place =
         place.filter(|place| !matches!(place.as_str(), "here" | "this folder" | "the project"));
-    if scene.offers("Grep") {
-        let mut input = json!({"pattern": plain(&pattern), "output_mode": "content"});
-        if let Some(place) = place {
-            input["path"] = path::absolute(scene.request.cwd, &place).into();
-        }
-        return Some(vec![scene.use_tool("Grep", input)]);
-    }
     let quoted = |text: &str| {
         let safe = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
         match text.chars().all(safe) {
@@ -343,7 +338,7 @@ fn arguments(text: &str, schema: Option<&Value>, quotes: &Quotes) -> Value {
     let Some(schema) = schema.filter(|_| pairs.is_empty()) else {
         return Value::Object(pairs);
     };
-    let mut input = fit::fitting(schema, &quotes.raw(text));
+    let mut input = fitting(schema, &quotes.raw(text));
     let mut said = text
         .char_indices()
         .filter_map(|(at, _)| quotes.leading(&text[at..]));
@@ -420,11 +415,6 @@ pub(super) fn ask(found: &Found<'_>, scene: &Scene<'_>) -> Option<Vec<Deed>> {
         .unwrap_or((text, "Yes or No"));
     let question = scene.quotes.content(question);
     let question = question.trim_end_matches(['?', '.', ':', ',']);
-    let capitalised = |text: &str| {
-        let mut letters = text.chars();
-        let first = letters.next().into_iter().flat_map(char::to_uppercase);
-        first.chain(letters).collect::<String>()
-    };
     let options = options
         .trim_end_matches('?')
         .replace(", or ", ", ")

@@ -1,18 +1,15 @@
 //! What the model says without a scenario: plain requests, followed by rules.
 //!
 //! Owns the way from a prompt to steps: `masked` puts quotations aside, `rules` knows a request by its form, `deeds`
-//! says what it comes to, `fit` makes the
-//! value a JSON schema asks for. Pure; plays nothing. Invariant: the user's own words are
-//! never read as a variable of the scenario, and calls are followed by what the last one reported or that it was refused.
+//! says what it comes to. Pure; plays nothing. Invariant: the user's own words are never read as a variable of the scenario, and calls are followed by what the last one reported or that it was refused.
 
 mod deeds;
-mod fit;
 mod masked;
-mod path;
 mod rules;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use masked::Quotes;
@@ -20,7 +17,9 @@ use regex::Regex;
 use rules::Scene;
 use serde_json::Value;
 
+use super::paths::tidy;
 use super::scenario::{Amend, Calling, Condition, Step};
+use crate::model::fit::fitting;
 
 /// What the model is told and what it can see.
 #[derive(Debug, Clone, Copy)]
@@ -92,7 +91,7 @@ pub(in crate::cli) fn follow(request: &Request<'_>) -> Vec<Step> {
     }
     let mut steps = assemble(&deeds);
     if let Some(schema) = request.schema {
-        steps.extend(fit::answer(schema, request.prompt));
+        steps.extend(answer(schema, request.prompt));
     }
     steps
 }
@@ -126,6 +125,34 @@ fn pieces<'a>(masked: &'a str, scene: &Scene<'_>) -> Vec<&'a str> {
         rest = below;
     }
     found
+}
+
+/// The call that gives the answer. An answer that the prompt spells out comes first, whether it fits or not.
+fn answer(schema: &Value, prompt: &str) -> Vec<Step> {
+    let structured = |value: &Value| call("StructuredOutput", plain_value(value));
+    let fitting = structured(&fitting(schema, prompt));
+    let Some(spelled) = spelled_out(prompt) else {
+        return vec![fitting];
+    };
+    let again = Step::If {
+        condition: Condition::Refused,
+        then: [fitting].into(),
+        otherwise: [].into(),
+    };
+    vec![structured(&spelled), again]
+}
+
+/// The object after "answer with" or "answer:".
+fn spelled_out(prompt: &str) -> Option<Value> {
+    let (quotes, masked) = Quotes::mask(prompt);
+    let lower = masked.to_ascii_lowercase();
+    ["answer with", "answer:"].iter().find_map(|opening| {
+        let at = lower.find(opening)? + opening.len();
+        match quotes.json(masked.get(at..)?)? {
+            Ok(value @ Value::Object(_)) => Some(value),
+            _ => None,
+        }
+    })
 }
 
 /// The calls in their order, and one text at the end: what the last one reported, unless something else is said.
@@ -192,6 +219,14 @@ fn plain_value(value: &Value) -> Value {
             .map(|(key, field)| (key.clone(), plain_value(field)))
             .collect(),
         other => other.clone(),
+    }
+}
+
+/// The absolute path that a file's name means in a folder.
+fn absolute(cwd: &str, file: &str) -> String {
+    match file.strip_prefix("~/") {
+        Some(rest) => format!("${{home}}/{}", plain(rest)),
+        None => plain(&tidy(&Path::new(cwd).join(file)).to_string_lossy()),
     }
 }
 

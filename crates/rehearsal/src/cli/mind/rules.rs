@@ -14,7 +14,7 @@ use super::deeds::{
     numbered, plan, read, run, searched, talk, thought, tool, waited, without_asides, written,
 };
 use super::masked::{Quotes, end_of_sentence};
-use super::{Deed, Request, call, path, plain, say, say_plain};
+use super::{Deed, Request, absolute, call, plain, say, say_plain};
 
 /// Lines of a long story.
 const STORY: u64 = 200;
@@ -85,7 +85,7 @@ const RULES: &[(&str, &str, Handler)] = &[
     ),
     (
         "use the|using the",
-        r"(?:Bash|Edit|Glob|Grep|Read|Write) tool to (?P<rest>.+)",
+        r"(?:Bash|Edit|Read|Write) tool to (?P<rest>.+)",
         |found, scene| recognise(without_asides(found.text("rest")), scene),
     ),
     (
@@ -129,12 +129,7 @@ const RULES: &[(&str, &str, Handler)] = &[
     (
         "list the files|list all files|list files|show the files|show files",
         r"(?:here|in here|in this folder|in this directory|in the current directory)?$",
-        |_, scene| {
-            Some(vec![match scene.offers("Glob") {
-                true => scene.use_tool("Glob", json!({"pattern": "**/*"})),
-                false => bash(scene, "ls", false),
-            }])
-        },
+        |_, scene| Some(vec![bash(scene, "ls", false)]),
     ),
     (
         "search for|search|grep for|grep",
@@ -260,6 +255,6 @@ impl Scene<'_> {
             || name.contains(['.', '/'])
             || name.starts_with(|c: char| c.is_ascii_uppercase());
         let taken = !name.is_empty() && (looks || !found.has("sure"));
-        taken.then(|| path::absolute(self.request.cwd, &name))
+        taken.then(|| absolute(self.request.cwd, &name))
     }
 }

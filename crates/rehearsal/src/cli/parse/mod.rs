@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Signal;
-use super::fill;
 use super::scenario::{Block, Condition, Delegation, Header, Scenario, Step, Steps, When};
 use super::version::Version;
 use super::words::{self, Place, WORDS};
@@ -362,22 +361,7 @@ fn opening(name: &str, cursor: &mut Cursor<'_>) -> Result<When, Wrong> {
 
 /// `turn [always | N times] [when "…"]`
 fn turn(cursor: &mut Cursor<'_>) -> Result<When, Wrong> {
-    let uses = if cursor.take_word("always") {
-        None
-    } else if cursor.peek_word().starts_with(|c: char| c.is_ascii_digit()) {
-        let count = cursor.clone();
-        let times = cursor.number("a count such as `3 times`")?;
-        let word = cursor.clone();
-        if !cursor.take_word("times") {
-            return Err(word.error("`times`").into());
-        }
-        if times == 0 {
-            return Err(count.error("a count of at least 1").into());
-        }
-        Some(times)
-    } else {
-        Some(1)
-    };
+    let uses = cursor.uses()?;
     let contains = if cursor.take_word("when") {
         Some(cursor.string("the text to look for, in quotes")?)
     } else {
@@ -387,9 +371,13 @@ fn turn(cursor: &mut Cursor<'_>) -> Result<When, Wrong> {
     Ok(When::Turn { uses, contains })
 }
 
+/// Names that always have a value.
+const VARIABLES: &str =
+    "cwd first_prompt home mode model n plan_file prompt result session user_uuid uuid version";
+
 /// Every `${name}` of the text is built in or the name of a question.
 fn check_variables(text: &str, blocks: &[Block]) -> Result<(), Wrong> {
-    let mut names: BTreeSet<&str> = fill::BUILT_IN.into_iter().collect();
+    let mut names: BTreeSet<&str> = VARIABLES.split(' ').collect();
     for block in blocks {
         collect_labels(&block.steps, &mut names);
     }

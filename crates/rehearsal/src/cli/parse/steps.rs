@@ -10,7 +10,7 @@ use crate::cli::expect::{Condition, Pattern};
 use crate::cli::scenario;
 use crate::cli::scenario::{
     Amend, Asking, Calling, Counts, Delegation, Gives, Habit, How, Ignored, Question, ReplyRule,
-    Step,
+    Step, Topic,
 };
 use crate::cli::words;
 use crate::model::scan::{Cursor, Lines};
@@ -88,7 +88,7 @@ fn misbehaviour<'a>(name: &str, cursor: &mut Cursor<'a>, lines: &mut Lines<'a>) 
         "big" => Step::Big(size(cursor)?),
         "raw" => Step::Raw(cursor.rest_of_line().to_owned()),
         "rawbytes" => Step::Bytes(bytes(cursor)?),
-        "noise" => Step::Noise(text(cursor, lines)?),
+        "noise" => Step::Raw(text(cursor, lines)?),
         "partial" => Step::Partial(text(cursor, lines)?),
         "stderr" if cursor.take_word("flood") => Step::StderrFlood(size(cursor)?),
         "stderr" => Step::Stderr(text(cursor, lines)?),
@@ -192,49 +192,38 @@ fn amendment(cursor: &mut Cursor<'_>, amend: &mut Amend) -> Parsed<Option<()>> {
 }
 
 fn question<'a>(name: &str, cursor: &mut Cursor<'a>, lines: &mut Lines<'a>) -> Parsed<Question> {
-    Ok(match name {
-        "ask" => Question::Tool {
-            name: cursor.word("the name of a tool")?.to_owned(),
-            input: optional_object(cursor, lines)?,
-            gives: None,
-        },
-        "hook" => Question::Hook {
-            event: cursor.word("the name of a hook event")?.to_owned(),
-            input: optional_object(cursor, lines)?,
-        },
-        "mcp" => Question::Mcp {
-            server: cursor.word("the name of an MCP server")?.to_owned(),
-            message: object(cursor, lines)?,
-        },
+    let (topic, expected) = match name {
+        "ask" => (Topic::Tool, "the name of a tool"),
+        "hook" => (Topic::Hook, "the name of a hook event"),
+        "mcp" => (Topic::Mcp, "the name of an MCP server"),
+        "elicit" => (Topic::Request, "the name of an MCP server"),
+        "dialog" => (Topic::Request, "the kind of dialog"),
+        _ => (Topic::Request, "a subtype"),
+    };
+    let subject = cursor.word(expected)?;
+    let (name, body) = match name {
+        "mcp" => (subject, object(cursor, lines)?),
         "elicit" => {
-            let server = cursor.word("the name of an MCP server")?;
             let message = cursor.string("what is asked, in quotes")?;
-            let mut body = json!({"mcp_server_name": server, "message": message, "mode": "form"});
+            let mut body = json!({"mcp_server_name": subject, "message": message, "mode": "form"});
             if cursor.peek_word().starts_with(['{', '<']) {
                 body["requested_schema"] = object(cursor, lines)?;
             }
-            other("elicitation", body)
+            ("elicitation", body)
         }
         "dialog" => {
-            let kind = cursor.word("the kind of dialog")?;
             let payload = optional_object(cursor, lines)?;
-            other(
-                "request_user_dialog",
-                json!({"dialog_kind": kind, "payload": payload}),
-            )
+            let body = json!({"dialog_kind": subject, "payload": payload});
+            ("request_user_dialog", body)
         }
-        _ => {
-            let subtype = cursor.word("a subtype")?;
-            other(subtype, optional_object(cursor, lines)?)
-        }
-    })
-}
-
-fn other(subtype: &str, body: Value) -> Question {
-    Question::Other {
-        subtype: subtype.to_owned(),
+        _ => (subject, optional_object(cursor, lines)?),
+    };
+    Ok(Question {
+        topic,
+        name: name.to_owned(),
         body,
-    }
+        gives: None,
+    })
 }
 
 /// `[gives "…"] [as NAME] [id=ID] [nowait] [with {…}] [without …]`, in any order.
@@ -249,10 +238,8 @@ fn asking(cursor: &mut Cursor<'_>, question: &mut Question) -> Parsed<Asking> {
             asking.label = Some(cursor.word("a name")?.to_owned());
         } else if cursor.peek_word().starts_with("id=") {
             asking.id = Some(cursor.pair("an id")?.1);
-        } else if let Question::Tool { gives, .. } = question
-            && cursor.take_word("gives")
-        {
-            *gives = Some(cursor.string("what the tool says, in quotes")?);
+        } else if question.topic == Topic::Tool && cursor.take_word("gives") {
+            question.gives = Some(cursor.string("what the tool says, in quotes")?);
         } else {
             let allowed = ["as", "id=…", "nowait", "with", "without", "gives"];
             let found = before.peek_word();
@@ -459,12 +446,15 @@ fn size(cursor: &mut Cursor<'_>) -> Parsed<u64> {
     const EXPECTED: &str = "a size such as 4096, 64K or 20M";
     let before = cursor.clone();
     let word = cursor.word(EXPECTED)?;
-    let (digits, unit) = match word.strip_suffix('K') {
-        Some(digits) => (digits, 1024),
-        None => match word.strip_suffix('M') {
-            Some(digits) => (digits, 1024 * 1024),
-            None => (word, 1),
-        },
+    let unit = match word.chars().last() {
+        Some('K') => 1024,
+        Some('M') => 1024 * 1024,
+        _ => 1,
+    };
+    let digits = if unit > 1 {
+        &word[..word.len() - 1]
+    } else {
+        word
     };
     digits
         .parse::<u64>()
@@ -482,29 +472,28 @@ fn bytes(cursor: &mut Cursor<'_>) -> Parsed<Vec<u8>> {
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'))
         .ok_or_else(|| before.error(EXPECTED))?;
+    let wrong = || Wrong::from(before.error(EXPECTED));
     let mut out = Vec::with_capacity(inner.len());
-    let mut rest = inner;
-    while let Some(at) = rest.find('\\') {
-        out.extend_from_slice(&rest.as_bytes()[..at]);
-        let escape = &rest[at + 1..];
-        let (byte, length) = match escape.as_bytes().first() {
-            Some(b'x') => {
-                let hex = escape
-                    .get(1..3)
-                    .and_then(|hex| u8::from_str_radix(hex, 16).ok());
-                (hex.ok_or_else(|| before.error(EXPECTED))?, 3)
-            }
-            Some(b'n') => (b'\n', 1),
-            Some(b'r') => (b'\r', 1),
-            Some(b't') => (b'\t', 1),
-            Some(b'0') => (0, 1),
-            Some(b'\\') => (b'\\', 1),
-            Some(b'"') => (b'"', 1),
-            _ => return Err(before.error(EXPECTED).into()),
+    let mut rest = inner.bytes();
+    while let Some(byte) = rest.next() {
+        let escape = match byte {
+            b'\\' => rest.next(),
+            _ => None,
         };
-        out.push(byte);
-        rest = &escape[length..];
+        out.push(match escape {
+            None => byte,
+            Some(b'x') => {
+                let hex: Vec<u8> = rest.by_ref().take(2).collect();
+                let hex = std::str::from_utf8(&hex).map_err(|_| wrong())?;
+                u8::from_str_radix(hex, 16).map_err(|_| wrong())?
+            }
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b't') => b'\t',
+            Some(b'0') => 0,
+            Some(escaped @ (b'\\' | b'"')) => escaped,
+            Some(_) => return Err(wrong()),
+        });
     }
-    out.extend_from_slice(rest.as_bytes());
     Ok(out)
 }

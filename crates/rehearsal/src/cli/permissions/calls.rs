@@ -16,6 +16,7 @@ use super::question::{
 use super::rule::{Behavior, Rule, today};
 use super::rules::Rules;
 use crate::cli::source::Source;
+use crate::cli::words::capitalised;
 
 /// A call of a tool.
 #[derive(Debug, Clone, Copy)]
@@ -114,15 +115,7 @@ pub(super) fn settle(places: &Places, tool: &str, mut input: Value) -> Value {
 /// The path a call of a file tool works on.
 fn target(places: &Places, call: &Call<'_>) -> PathBuf {
     let path = path_key(call.tool).map_or("", |key| call.text(key));
-    let pattern = call.text("pattern");
-    match call.tool == "Glob" && pattern.starts_with('/') {
-        true => {
-            let start = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
-            let folder = pattern[..start].rfind('/').unwrap_or_default();
-            places.absolute(&pattern[..folder.max(1)])
-        }
-        false => places.absolute(path),
-    }
+    places.absolute(path)
 }
 
 /// What is to become of a call.
@@ -308,10 +301,8 @@ fn display_name(tool: &str) -> String {
         return today(tool).to_owned();
     };
     let name = rest.split_once("__").map_or(rest, |(_, name)| name);
-    let words = name.split('_').map(|word| {
-        let mut letters = word.chars();
-        let first = letters.next().into_iter().flat_map(char::to_uppercase);
-        first.chain(letters).collect::<String>()
-    });
-    words.collect::<Vec<_>>().join(" ")
+    name.split('_')
+        .map(capitalised)
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -157,17 +157,6 @@ impl Refusal {
         }
     }
 
-    /// The host said that nobody will answer.
-    pub(super) fn unanswerable(asked: &Question) -> Self {
-        let text = format!(
-            "Permission for this tool use was denied. It requires approval, and nobody can give one in this session. What \
-             required approval: {}",
-            asked.message
-        );
-        let reason = "no approval surface in this session; permission request denied automatically";
-        Refusal::told(text, "asyncAgent", json!({"decision_reason": reason}))
-    }
-
     /// The check that `auto` would need does not run here.
     pub(super) fn unchecked(tool: &str) -> Self {
         let text = format!(

@@ -12,7 +12,6 @@ mod rule;
 mod rules;
 mod shell;
 #[cfg(test)]
-#[cfg(unix)]
 mod tests;
 mod update;
 
@@ -28,7 +27,9 @@ use places::Places;
 use question::{Firm, Question, Verdict};
 use rule::{Behavior, Rule, today};
 use rules::Rules;
+pub(in crate::cli) use shell::only_looks;
 
+use super::paths::tidy;
 use super::source::Source;
 
 /// Who can be asked.
@@ -39,8 +40,6 @@ pub(in crate::cli) enum Prompts {
     Host,
     /// Nobody: no `--permission-prompt-tool` was given.
     Nobody,
-    /// Nobody, because the host said so (`--permission-prompts none`).
-    Off,
 }
 
 /// What a session's permissions start from.
@@ -62,8 +61,6 @@ pub(in crate::cli) struct Setup {
     pub(in crate::cli) settings: Vec<(Source, Value)>,
     /// Without trust in the folder, what the project allows does not count.
     pub(in crate::cli) trusted: bool,
-    /// An old version: any word is a mode, and `bypassPermissions` needs no flag.
-    pub(in crate::cli) takes_any_mode: bool,
 }
 
 /// The permissions of one session.
@@ -73,7 +70,6 @@ pub(in crate::cli) struct Permissions {
     /// The mode that a plan was begun in.
     before_plan: Option<String>,
     bypass_allowed: bool,
-    takes_any_mode: bool,
     prompts: Prompts,
     rules: Rules,
     /// Working folders beside the session's own.
@@ -91,13 +87,12 @@ impl Permissions {
             before_plan: (mode == "plan").then(|| "default".to_owned()),
             bypass_allowed: setup.bypass_allowed || mode == "bypassPermissions",
             mode: mode.to_owned(),
-            takes_any_mode: setup.takes_any_mode,
             prompts: setup.prompts,
             rules: Rules::new(setup.trusted),
             folders: Vec::new(),
             checks_plans: None,
             places: Places {
-                root: places::tidy(&setup.cwd),
+                root: tidy(&setup.cwd),
                 home: setup.home,
                 config_dir: setup.config_dir,
                 plan_file: None,
@@ -126,11 +121,8 @@ impl Permissions {
 
     /// Sets the mode, as `set_permission_mode` asks.
     pub(in crate::cli) fn set_mode(&mut self, name: &str) -> Result<(), ModeError> {
-        let mode = match named_mode(name) {
-            None if !self.takes_any_mode => return Err(ModeError::Unknown),
-            mode => mode.unwrap_or(name),
-        };
-        if mode == "bypassPermissions" && !self.bypass_allowed && !self.takes_any_mode {
+        let mode = named_mode(name).ok_or(ModeError::Unknown)?;
+        if mode == "bypassPermissions" && !self.bypass_allowed {
             return Err(ModeError::NotLaunched);
         }
         self.switch(mode.to_owned());
@@ -333,7 +325,6 @@ impl Permissions {
                 Decision::Refuse(Refusal::without_asking(call.tool))
             }
             Prompts::Nobody => Decision::Refuse(Refusal::unasked(&asked)),
-            Prompts::Off => Decision::Refuse(Refusal::unanswerable(&asked)),
             Prompts::Host => Decision::Ask(calls::shown(&self.places, call, asked.fields)),
         }
     }

@@ -4,6 +4,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use crate::cli::paths::tidy;
 use crate::cli::source::Source;
 
 /// The folders of a session.
@@ -98,19 +99,4 @@ pub(super) fn leads(path: &Path) -> Option<PathBuf> {
         let rest = path.strip_prefix(at).ok()?;
         Some(real.join(rest))
     })
-}
-
-/// The path without `.`, `..` and doubled slashes, by its letters only.
-pub(super) fn tidy(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            other => out.push(other),
-        }
-    }
-    out
 }

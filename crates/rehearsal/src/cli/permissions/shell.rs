@@ -64,6 +64,12 @@ fn is_among(list: &str, name: &str) -> bool {
     list.split_whitespace().any(|known| known == name)
 }
 
+/// Whether a command line changes nothing, going by its names and flags.
+pub(in crate::cli) fn only_looks(text: &str) -> bool {
+    let looks = |part: &Part| part.outs.is_empty() && part.only_looks();
+    split(text).is_some_and(|parts| !parts.is_empty() && parts.iter().all(looks))
+}
+
 /// What one part comes to.
 enum Outcome {
     Free,

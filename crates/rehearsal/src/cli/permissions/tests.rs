@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Accepted, Call, Decision, ModeError, Permissions, Prompts, Setup};
-use crate::cli::source::{SettingsEdit, Source};
+use crate::cli::source::{SettingsChange, SettingsEdit, Source};
 
 /// A project folder with a note, a folder and a link that leads out.
 struct Ground {
@@ -38,7 +38,6 @@ impl Ground {
             disallowed: vec![],
             settings: vec![],
             trusted: false,
-            takes_any_mode: false,
         }
     }
 
@@ -125,7 +124,7 @@ fn each_mode_decides_as_measured() {
             "aafff",
         ),
         (("AskUserQuestion", json!({"questions": []})), "aafaa"),
-        (("TodoWrite", json!({})), "rrrrr"),
+        (("TaskStop", json!({})), "rrrrr"),
     ] {
         let found: String = modes
             .iter()
@@ -347,22 +346,20 @@ fn an_update_says_what_is_to_be_written() {
         set_mode("bypassPermissions", "userSettings"),
         json!({"type": "addDirectories", "directories": ["/etc"], "destination": "localSettings"}),
     ]);
+    let edit = |source, key, change| SettingsEdit {
+        source,
+        path: ["permissions", key],
+        change,
+    };
+    let added = |value: &str| SettingsChange::Add(vec![value.to_owned()]);
     let expected = [
-        SettingsEdit::Add {
-            source: Source::Project,
-            path: ["permissions", "allow"],
-            values: vec!["Bash(b:*)".into()],
-        },
-        SettingsEdit::Set {
-            source: Source::User,
-            path: ["permissions", "defaultMode"],
-            value: "acceptEdits".into(),
-        },
-        SettingsEdit::Add {
-            source: Source::Local,
-            path: ["permissions", "additionalDirectories"],
-            values: vec!["/etc".into()],
-        },
+        edit(Source::Project, "allow", added("Bash(b:*)")),
+        edit(
+            Source::User,
+            "defaultMode",
+            SettingsChange::Set("acceptEdits".into()),
+        ),
+        edit(Source::Local, "additionalDirectories", added("/etc")),
     ];
     assert_eq!(edits, expected);
     assert_eq!(permissions.mode(), "acceptEdits");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::Permissions;
 use super::decision::named_mode;
 use super::rule::{Behavior, Rule};
-use crate::cli::source::{SettingsEdit, Source};
+use crate::cli::source::{SettingsChange, SettingsEdit, Source};
 
 /// One update, read.
 struct Update {
@@ -19,7 +19,7 @@ struct Update {
 }
 
 enum Kind {
-    Mode(String),
+    Mode(&'static str),
     Folders(Vec<String>, Change),
     Rules(Behavior, Vec<Rule>, Change),
 }
@@ -32,7 +32,7 @@ enum Change {
 }
 
 impl Update {
-    fn read(update: &Value, any_mode: bool) -> Option<Self> {
+    fn read(update: &Value) -> Option<Self> {
         let source = Source::named(update["destination"].as_str()?)?;
         let (change, what) = match update["type"].as_str()? {
             "setMode" => (Change::Replace, "mode"),
@@ -44,11 +44,7 @@ impl Update {
             _ => return None,
         };
         let kind = match what {
-            "mode" => {
-                let name = update["mode"].as_str()?;
-                let mode = named_mode(name).or(any_mode.then_some(name))?;
-                Kind::Mode(mode.to_owned())
-            }
+            "mode" => Kind::Mode(named_mode(update["mode"].as_str()?)?),
             "folders" => {
                 let folders = update["directories"].as_array()?.iter();
                 let folders = folders.map(|folder| Some(folder.as_str()?.to_owned()));
@@ -80,8 +76,7 @@ fn rules(list: &Value) -> Option<Vec<Rule>> {
 impl Permissions {
     /// Applies the updates of an answer; gives back what is to be written to the settings files.
     pub(in crate::cli) fn apply(&mut self, updates: &[Value]) -> Vec<SettingsEdit> {
-        let read = |update| Update::read(update, self.takes_any_mode);
-        let Some(updates) = updates.iter().map(read).collect::<Option<Vec<_>>>() else {
+        let Some(updates) = updates.iter().map(Update::read).collect::<Option<Vec<_>>>() else {
             return Vec::new();
         };
         let mut edits = Vec::new();
@@ -99,13 +94,11 @@ impl Permissions {
         let source = update.source;
         let (key, values, change) = match update.kind {
             Kind::Mode(mode) => {
-                self.set_mode(&mode).ok()?;
-                let path = ["permissions", "defaultMode"];
-                let value = mode.into();
-                return Some(SettingsEdit::Set {
+                self.set_mode(mode).ok()?;
+                return Some(SettingsEdit {
                     source,
-                    path,
-                    value,
+                    path: ["permissions", "defaultMode"],
+                    change: SettingsChange::Set(mode.into()),
                 });
             }
             Kind::Folders(folders, change) => {
@@ -131,22 +124,13 @@ impl Permissions {
                 (behavior.name(), texts, change)
             }
         };
-        let path = ["permissions", key];
-        Some(match change {
-            Change::Add => SettingsEdit::Add {
-                source,
-                path,
-                values,
-            },
-            Change::Remove => SettingsEdit::Remove {
-                source,
-                path,
-                values,
-            },
-            Change::Replace => SettingsEdit::Set {
-                source,
-                path,
-                value: values.into(),
+        Some(SettingsEdit {
+            source,
+            path: ["permissions", key],
+            change: match change {
+                Change::Add => SettingsChange::Add(values),
+                Change::Remove => SettingsChange::Remove(values),
+                Change::Replace => SettingsChange::Set(values.into()),
             },
         })
     }

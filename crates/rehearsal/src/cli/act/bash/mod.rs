@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::ran::Ran;
 use super::stop::Stop;
-use super::workbench::{Job, Moved, Task, Workbench};
+use super::workbench::{Job, Moved, Workbench};
 use shell::{Running, Start};
 
 /// Milliseconds a command gets if it does not say, and at most.
@@ -18,31 +18,10 @@ const USUAL_TIME: u64 = 120_000;
 const MOST_TIME: u64 = 600_000;
 /// Bytes of output that are read.
 const MOST_OUTPUT: u64 = 30_000;
-/// Letters of it that are shown where the whole is kept in a file.
-const PREVIEW: usize = 2_000;
 const NOTHING_PRINTED: &str = "(Bash completed with no output)";
 
 /// Commands that say nothing when all goes well.
 const QUIET: &str = " cd chgrp chmod chown cp export ln mkdir mv rm rmdir touch unset wait ";
-/// Commands that change nothing, whatever their words.
-const LOOKING: &str = " [ basename cat cmp cut date df diff dirname du echo false file grep head hostname id ls nl printenv \
-                       printf ps pwd readlink realpath rg seq sleep sort stat tac tail test tr true uname wc which ";
-/// What git does without changing anything.
-const GIT_LOOKING: &str = " blame diff log ls-files rev-parse shortlog show status ";
-
-/// What is left of a command after its report.
-#[derive(Debug)]
-pub(in crate::cli) struct Rest {
-    running: Running,
-}
-
-impl Rest {
-    /// Waits for its end, and gives back its exit code.
-    pub(in crate::cli) fn wait(self) -> i32 {
-        self.running.wait()
-    }
-}
-
 /// The words of each command of a line, as far as blanks and operators tell them apart.
 fn commands(line: &str) -> impl Iterator<Item = Vec<&str>> {
     let commands = line.split(['|', ';', '&', '\n']);
@@ -52,17 +31,6 @@ fn commands(line: &str) -> impl Iterator<Item = Vec<&str>> {
 
 fn is_among(word: Option<&&str>, list: &str) -> bool {
     word.is_some_and(|word| list.contains(&format!(" {word} ")))
-}
-
-/// Whether the command changes nothing.
-pub(super) fn only_looks(line: &str) -> bool {
-    let looks = |words: Vec<&str>| match words.as_slice() {
-        ["git", verb, ..] => is_among(Some(verb), GIT_LOOKING),
-        words => is_among(words.first(), LOOKING),
-    };
-    commands(line).next().is_some()
-        && !line.contains(['>', '`', '$', '('])
-        && commands(line).all(looks)
 }
 
 /// What an exit code means that is no failure.
@@ -87,19 +55,15 @@ struct Shell<'a> {
     bench: &'a Workbench,
     input: &'a Value,
     command: &'a str,
-    task: Option<&'a Task>,
     output: PathBuf,
     ended_in: PathBuf,
 }
 
 impl<'a> Shell<'a> {
     fn prepare(bench: &'a Workbench, job: &'a Job) -> std::io::Result<Self> {
-        let task = job.task.as_ref();
         let scratch = bench.scratch_file()?;
-        let output = task.map_or_else(
-            || scratch.with_extension("output"),
-            |task| task.output.clone(),
-        );
+        let task = job.task.clone();
+        let output = task.unwrap_or_else(|| scratch.with_extension("output"));
         if let Some(folder) = output.parent() {
             std::fs::create_dir_all(folder)?;
         }
@@ -107,7 +71,6 @@ impl<'a> Shell<'a> {
             bench,
             input: &job.input,
             command: job.input["command"].as_str().unwrap_or_default(),
-            task,
             output,
             ended_in: scratch.with_extension("cwd"),
         })
@@ -125,31 +88,24 @@ impl<'a> Shell<'a> {
         let running = Running::start(&start, stop)?;
         if in_background {
             let code = running.wait();
-            let (text, _) = self.printed();
+            let text = self.printed();
             return Ok(Ran {
                 structured: self.structured(&text),
                 content: text.into(),
                 is_error: Some(code != 0),
                 exit: Some(code),
-                rest: None,
             });
         }
         let time = self.time();
         let ran = match running.wait_for(time) {
             Some(_) if stop.is_raised() => self.failed(137, "Request interrupted"),
             Some(code) => self.ended(code),
-            None => match self.task {
-                // A pause cannot be moved to the background.
-                Some(task) if !self.command.starts_with("sleep") => {
-                    return Ok(self.goes_on(running, task, time));
-                }
-                _ => {
-                    running.kill();
-                    running.wait();
-                    let note = format!("Command timed out after {}s", time.as_secs());
-                    self.failed(143, &note)
-                }
-            },
+            None => {
+                running.kill();
+                running.wait();
+                let note = format!("Command timed out after {}s", time.as_secs());
+                self.failed(143, &note)
+            }
         };
         for file in [&self.output, &self.ended_in] {
             // The files of a command that is done are of no more use.
@@ -160,28 +116,19 @@ impl<'a> Shell<'a> {
 
     /// How long the command may take.
     fn time(&self) -> Duration {
-        let of_env = |key: &str| {
-            let found = self.bench.env.iter().find(|(known, _)| known == key);
-            found.and_then(|(_, value)| value.to_str()?.parse::<u64>().ok())
-        };
-        let usual = of_env("BASH_DEFAULT_TIMEOUT_MS").unwrap_or(USUAL_TIME);
-        let most = of_env("BASH_MAX_TIMEOUT_MS").unwrap_or(MOST_TIME);
         let given = self.input["timeout"].as_u64().filter(|time| *time > 0);
-        Duration::from_millis(given.unwrap_or(usual).min(most.max(usual)))
+        Duration::from_millis(given.unwrap_or(USUAL_TIME).min(MOST_TIME))
     }
 
-    /// What was printed so far, without blank lines at either end, and how many bytes there are in all.
-    fn printed(&self) -> (String, u64) {
+    /// What was printed, as far as it is read, without blank lines at either end.
+    fn printed(&self) -> String {
         let mut bytes = Vec::new();
-        let mut all = 0;
         if let Ok(file) = std::fs::File::open(&self.output) {
-            all = file.metadata().map_or(0, |found| found.len());
             // What cannot be read was not printed, as far as anybody can tell.
             let _ = file.take(MOST_OUTPUT).read_to_end(&mut bytes);
         }
         let text = String::from_utf8_lossy(&bytes);
-        let text = text.trim_end().trim_start_matches('\n');
-        (text.to_owned(), all)
+        text.trim_end().trim_start_matches('\n').to_owned()
     }
 
     fn ended(&self, code: i32) -> Ran {
@@ -190,23 +137,10 @@ impl<'a> Shell<'a> {
         if code != 0 && meaning.is_none() {
             return self.failed(code, "");
         }
-        let (mut text, all) = self.printed();
+        let mut text = self.printed();
         let mut structured = self.structured(&text);
         if let Some(meaning) = meaning {
             structured["returnCodeInterpretation"] = meaning.into();
-        }
-        if all > MOST_OUTPUT
-            && let Ok(kept) = self.bench.keep_output(&self.output)
-        {
-            let first: String = text.chars().take(PREVIEW).collect();
-            let shown = kept.display();
-            structured["persistedOutputPath"] = kept.to_string_lossy().into();
-            structured["persistedOutputSize"] = all.into();
-            text = format!(
-                "<persisted-output>\nOutput too large ({}KB). Full output saved to: {shown}\n\nPreview (first 2KB):\n\
-                 {first}\n...\n</persisted-output>",
-                all / 1024
-            );
         }
         if let Moved::Reset(home) = moved {
             let note = format!("Shell cwd was reset to {}", home.display());
@@ -221,7 +155,6 @@ impl<'a> Shell<'a> {
             structured,
             is_error: Some(false),
             exit: Some(code),
-            rest: None,
         }
     }
 
@@ -237,33 +170,11 @@ impl<'a> Shell<'a> {
     }
 
     fn failed(&self, code: i32, why: &str) -> Ran {
-        let parts = [&format!("Exit code {code}"), why, &self.printed().0];
+        let parts = [&format!("Exit code {code}"), why, &self.printed()];
         let parts = parts.into_iter().filter(|part| !part.is_empty());
         Ran {
             exit: Some(code),
             ..Ran::failed(parts.collect::<Vec<_>>().join("\n"))
-        }
-    }
-
-    /// The command took too long: it goes on in the background.
-    fn goes_on(&self, running: Running, task: &Task, time: Duration) -> Ran {
-        let (text, _) = self.printed();
-        let mut structured = self.structured(&text);
-        structured["backgroundTaskId"] = task.id.clone().into();
-        structured["timedOutAfterMs"] = u64::try_from(time.as_millis()).unwrap_or(u64::MAX).into();
-        let note = format!(
-            "Command did not complete within its {}s timeout and was moved to the background (ID: {}). Output is being \
-             written to: {}.",
-            time.as_secs_f64().round(),
-            task.id,
-            task.output.display()
-        );
-        Ran {
-            content: [text, note].join("\n").trim_start().into(),
-            structured,
-            is_error: Some(false),
-            exit: None,
-            rest: Some(Rest { running }),
         }
     }
 

@@ -5,6 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -58,8 +59,7 @@ impl Running {
                 command.env(key, value);
             }
         }
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.process_group(0);
         let child = command.spawn()?;
         let group = child.id();
         stop.add(group);
@@ -93,7 +93,6 @@ impl Running {
 }
 
 /// Waits for the process. Its number is given up before it is reaped, so that it cannot be another's by then.
-#[cfg(unix)]
 fn wait(mut child: Child, give_up_number: impl FnOnce()) -> i32 {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
     let number = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
@@ -105,24 +104,13 @@ fn wait(mut child: Child, give_up_number: impl FnOnce()) -> i32 {
     exit(child.wait())
 }
 
-#[cfg(not(unix))]
-fn wait(mut child: Child, give_up_number: impl FnOnce()) -> i32 {
-    let status = child.wait();
-    give_up_number();
-    exit(status)
-}
-
 fn exit(status: std::io::Result<ExitStatus>) -> i32 {
     let Ok(status) = status else {
         return 1;
     };
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::ExitStatusExt as _;
-        // The CLI gives 144 for a shell that was asked to end, and 1 for every other signal.
-        if status.signal() == Some(15) {
-            return 144;
-        }
+    // The CLI gives 144 for a shell that was asked to end, and 1 for every other signal.
+    if status.signal() == Some(15) {
+        return 144;
     }
     status.code().unwrap_or(1)
 }

@@ -5,45 +5,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::masked::Quotes;
-use super::{call, plain_value};
-use crate::cli::scenario::{Condition, Step};
-
 /// Schemas nest deeper than this only in circles.
 const DEEPEST: usize = 8;
 /// Items that are made at most, whatever the schema says.
 const MOST: u64 = 100;
 
-/// The call that gives the answer. An answer that the prompt spells out comes first, whether it fits or not.
-pub(super) fn answer(schema: &Value, prompt: &str) -> Vec<Step> {
-    let structured = |value: &Value| call("StructuredOutput", plain_value(value));
-    let fitting = structured(&fitting(schema, prompt));
-    let Some(spelled) = spelled_out(prompt) else {
-        return vec![fitting];
-    };
-    let again = Step::If {
-        condition: Condition::Refused,
-        then: [fitting].into(),
-        otherwise: [].into(),
-    };
-    vec![structured(&spelled), again]
-}
-
-/// The object after "answer with" or "answer:".
-fn spelled_out(prompt: &str) -> Option<Value> {
-    let (quotes, masked) = Quotes::mask(prompt);
-    let lower = masked.to_ascii_lowercase();
-    ["answer with", "answer:"].iter().find_map(|opening| {
-        let at = lower.find(opening)? + opening.len();
-        match quotes.json(masked.get(at..)?)? {
-            Ok(value @ Value::Object(_)) => Some(value),
-            _ => None,
-        }
-    })
-}
-
 /// Makes a value that fits the schema.
-pub(super) fn fitting(schema: &Value, prompt: &str) -> Value {
+pub(crate) fn fitting(schema: &Value, prompt: &str) -> Value {
     let root = schema;
     Fitter { root, prompt }.value(schema, "", 0)
 }
