@@ -113,7 +113,10 @@ fn past(flags: &Flags, places: &Places) -> Result<Option<Past>, ResumeError> {
         }
     };
     match (past, &flags.resume_at) {
-        (Some(past), Some(uuid)) => Ok(Some(past.cut_at(uuid)?)),
+        (Some(past), Some(uuid)) => {
+            let drops = flags.resume_drops.as_deref();
+            Ok(Some(past.cut_at(uuid, drops)?))
+        }
         (past, _) => Ok(past),
     }
 }

@@ -171,6 +171,10 @@ fn together(options: &Options) -> Result<(), Refusal> {
             flags.resume_at.is_some() && !named,
             "--resume-session-at requires --resume",
         ),
+        (
+            flags.resume_drops.is_some() && flags.resume_at.is_none(),
+            "--resume-drops-turn requires --resume-session-at",
+        ),
     ];
     match wrong.into_iter().find(|(wrong, _)| *wrong) {
         Some((_, text)) => Err(Refusal::error(text)),

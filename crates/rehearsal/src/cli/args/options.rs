@@ -52,6 +52,8 @@ pub(in crate::cli) struct Flags {
     /// `--resume`: an id or a title.
     pub(in crate::cli) resume: Option<String>,
     pub(in crate::cli) resume_at: Option<String>,
+    /// The prompt of the turn that `resume_at` drops.
+    pub(in crate::cli) resume_drops: Option<String>,
     pub(in crate::cli) resume_latest: bool,
     pub(in crate::cli) fork: bool,
     /// `--no-session-persistence` leaves nothing behind.
@@ -139,6 +141,7 @@ impl Flags {
             session: filled("--session-id"),
             resume: scanned.text("--resume"),
             resume_at: scanned.text("--resume-session-at"),
+            resume_drops: scanned.text("--resume-drops-turn"),
             resume_latest: scanned.has("--continue") && !scanned.has("--resume"),
             fork: scanned.has("--fork-session"),
             keeps_nothing: scanned.has("--no-session-persistence"),

@@ -56,6 +56,11 @@ pub(in crate::cli) enum ResumeError {
     /// `--resume-session-at` names nothing of the conversation.
     #[error("No message found with message.uuid of: {0}")]
     NoMessage(String),
+    /// `--resume-drops-turn` names another prompt than the first one that would be dropped.
+    #[error(
+        "Resume rejected by --resume-drops-turn: {0} is not the prompt of the turn after the resume point"
+    )]
+    OtherTurn(String),
     /// `--session-id` names a session of this project that is there.
     #[error("Error: Session ID {0} is already in use.")]
     Taken(String),
@@ -179,11 +184,22 @@ impl Past {
     /// Forgets what came after a message: `--resume-session-at`.
     ///
     /// # Errors
-    /// When the conversation has no such message.
-    pub(in crate::cli) fn cut_at(mut self, uuid: &str) -> Result<Self, ResumeError> {
+    /// When the conversation has no such message, or the first prompt behind it is not `drops`.
+    pub(in crate::cli) fn cut_at(
+        mut self,
+        uuid: &str,
+        drops: Option<&str>,
+    ) -> Result<Self, ResumeError> {
         let found = self.records.iter().position(|line| line["uuid"] == uuid);
         let index = found.ok_or_else(|| ResumeError::NoMessage(uuid.to_owned()))?;
-        self.records.truncate(index + 1);
+        let dropped = self.records.split_off(index + 1);
+        let mut messages = dropped.iter().filter_map(message);
+        let dropped = messages.find(|message| prompt(message).is_some());
+        if let Some(drops) = drops
+            && dropped.is_none_or(|message| message.uuid != drops)
+        {
+            return Err(ResumeError::OtherTurn(drops.to_owned()));
+        }
         self.look_again();
         Ok(self)
     }

@@ -244,9 +244,12 @@ fn a_conversation_is_cut_at_a_message_and_not_at_one_it_does_not_have() {
     let mut stage = held();
     let past = stage.past();
     let first_answer = past.records()[1]["uuid"].as_str().unwrap().to_owned();
-    let cut = past.clone().cut_at(&first_answer).unwrap();
+    let second_prompt = past.records()[2]["uuid"].as_str().unwrap();
+    let cut = past.clone().cut_at(&first_answer, Some(second_prompt));
+    let cut = cut.unwrap();
     assert_eq!(messages(&cut), HELD[..2]);
-    let refused = past.cut_at("x").unwrap_err().to_string();
+    assert!(past.clone().cut_at(&first_answer, Some("x")).is_err());
+    let refused = past.cut_at("x", None).unwrap_err().to_string();
     assert_eq!(refused, "No message found with message.uuid of: x");
     stage.resume(&cut);
     stage.turn("Say three");
