@@ -44,7 +44,6 @@ pub(super) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let options = Options {
         listen,
         vars: vars.into_iter().collect(),
-        ..Options::default()
     };
     let report = tokio::runtime::Runtime::new()
         .context("cannot start the runtime")?
