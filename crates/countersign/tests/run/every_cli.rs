@@ -1,4 +1,4 @@
-//! What must hold whatever CLI is driven: ours and the real ones of three versions.
+//! What must hold whatever CLI is driven: ours and the real ones of six versions.
 
 use std::collections::BTreeMap;
 
