@@ -29,7 +29,7 @@ pub(in crate::cli) use edit::carry_out;
 pub(in crate::cli) use files::{Mode, append, replace};
 pub(in crate::cli) use past::{Past, ResumeError, free, latest, resolve};
 pub(in crate::cli) use places::{NoHome, Places};
-pub(in crate::cli) use plan::slug as plan_slug;
+pub(in crate::cli) use plan::file as plan_file;
 pub(in crate::cli) use plugins::Plugin;
 pub(in crate::cli) use scribe::{AgentNote, Aside, Head, Moment, Scribe, Written};
 pub(in crate::cli) use settings::{Chosen, Settings};

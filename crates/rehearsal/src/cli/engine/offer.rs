@@ -61,8 +61,7 @@ impl Engine {
             return;
         }
         let prompt = self.turn.as_ref().map(|turn| turn.prompt.clone());
-        let slug = disk::plan_slug(self.seed, prompt.as_deref());
-        let path = format!("{}/plans/{slug}.md", self.config_dir);
+        let path = disk::plan_file(&self.config_dir, self.seed, prompt.as_deref());
         self.plan_file = Some(path.clone());
         self.permissions.set_plan_file(&path);
         self.order(Deed(Kind::Plan { path }));
