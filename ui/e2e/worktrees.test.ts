@@ -85,8 +85,12 @@ describe('a session in a worktree', () => {
   it('stands below its repository in a list that is grouped so, also when the page is opened again', async () => {
     const context = await window.context();
     const { page } = await signedIn(stage, context);
+    await page.getByRole('heading', { name: /^Idle/ }).waitFor();
+    // What is chosen is shown at once, although the pointer is in the list, which holds its order for a while: here for ever.
+    await page.clock.pauseAt(Date.now() + 60_000);
     await page.getByRole('button', { name: 'By repository' }).click();
     await page.getByRole('heading', { name: /^payments-service/ }).waitFor();
+    await page.clock.resume();
     await page.reload();
     await page.getByRole('heading', { name: /^payments-service/ }).waitFor();
     await page.getByRole('button', { name: 'By state' }).click();
@@ -106,7 +110,7 @@ describe('a session in a worktree', () => {
     const row = page.locator('.qrow').filter({ hasText: names[0] ?? '' });
     await row.waitFor();
     const { branch, cwd } = await view(begun[0] ?? '');
-    expect(await row.locator('.from').innerText()).toBe(`${names[0]} · payments-service · main`);
+    await row.locator('.from').getByText(`${names[0]} · payments-service · main`, { exact: true }).waitFor();
     expect(await row.innerText()).not.toContain(cwd.split('/').at(-1));
     await picture(page, `worktree-row-${size}`);
     await visit(page, stage, asked[0]?.id ?? '');
@@ -166,16 +170,29 @@ describe('a session in a worktree', () => {
   });
 });
 
-const PAGES = ['/', '/inbox', '/inbox/:approval', '/audit/:decision', '/s/:planner/plan/:plan', '/sessions', '/s/:id', '/s/:id/timeline', '/new', '/insights', '/rules', '/audit', '/search?q=begin', '/put-away', '/settings'];
+/** A word that no line can break. */
+const WIDE = 'reconciliation'.repeat(14);
+
+const PAGES = ['/', '/sessions', '/s/:wide', '/inbox/:command', '/inbox', '/inbox/:approval', '/audit/:decision', '/s/:planner/plan/:plan', '/s/:id', '/s/:id/timeline', '/new', '/insights', '/rules', '/audit', '/search?q=begin', '/put-away', '/settings'];
 
 /** What shows that the page itself is there, where a heading is there before it. */
-const SIGNS: Record<string, string> = { '/inbox/:approval': '.ask', '/audit/:decision': '.facts .exact', '/s/:planner/plan/:plan': '.way' };
+const SIGNS: Record<string, string> = {
+  // The long name, which nobody has opened yet.
+  '/sessions': `.srow.unread:visible:has-text("${WIDE}")`,
+  '/s/:wide': '.ask',
+  '/inbox/:command': '.ask',
+  '/inbox/:approval': '.ask',
+  '/audit/:decision': '.facts .exact',
+  '/s/:planner/plan/:plan': '.way',
+};
 
 it.each([['desk', {}, 1440] as const, ['phone', PHONE, 390] as const])('no page scrolls sideways on a %s', async (_, how, width) => {
   ids['id'] = session;
   if (!ids['plan']) {
     ids['planner'] = await stage.begin('plans', { cwd: repository, worktree: {}, mode: 'plan' });
     ids['plan'] = (await openOf(stage, ids['planner'], 'plan')).id;
+    ids['wide'] = await stage.begin('words', { cwd: repository, worktree: {}, name: WIDE });
+    ids['command'] = (await openOf(stage, ids['wide'])).id;
   }
   const context = await window.context(how);
   const { page } = await signedIn(stage, context);
@@ -185,13 +202,21 @@ it.each([['desk', {}, 1440] as const, ['phone', PHONE, 390] as const])('no page 
     const sign = SIGNS[path];
     if (sign) await page.locator(sign).first().waitFor();
     const wide = await page.evaluate((most) => {
-      const out = document.documentElement.scrollWidth > most ? ['the document'] : [];
-      // What is cut off by the frame cannot be scrolled to, and is lost all the same.
-      for (const one of document.querySelectorAll('main header, main .bar > *, nav, .side')) {
-        const box = one.getBoundingClientRect();
-        if (box.width > 0 && box.right > most + 0.5) out.push(`${one.tagName}.${one.className}`);
+      const out = document.documentElement.scrollWidth > most ? ['the document scrolls'] : [];
+      for (const one of document.body.querySelectorAll<HTMLElement>('*')) {
+        const { left, right, width } = one.getBoundingClientRect();
+        // Code keeps its lines in a frame of its own, a field moves with what is typed, and a row of filters is there to be swiped on a
+        // phone.
+        if (width === 0 || one.closest('pre, svg, input, .sr, .filters')) continue;
+        const name = `${one.tagName}.${one.className}`;
+        const { overflowX, textOverflow } = getComputedStyle(one);
+        const isWider = one.scrollWidth > one.clientWidth + 1;
+        if (isWider && /auto|scroll/.test(overflowX)) out.push(`${name} scrolls`);
+        // What is cut off by the frame cannot be scrolled to, and is lost all the same.
+        if (isWider && /hidden|clip/.test(overflowX) && textOverflow !== 'ellipsis') out.push(`${name} is cut`);
+        if (left < -0.5 || right > most + 0.5) out.push(`${name} runs out of the page`);
       }
-      return out;
+      return [...new Set(out)];
     }, width);
     expect(wide, path).toEqual([]);
   }

@@ -1,17 +1,21 @@
-// A list that does not re-sort under the pointer or the focus: the new order waits until they have left, at most three seconds.
+// A list that does not re-sort under the pointer or the focus: the new order waits until they have left, at most three seconds. What
+// was asked for, it does at once.
 
 const PATIENCE = 3000;
 
-/** What to show of `source` while somebody may be about to press something inside `element`. */
-export function steady<T>(source: () => T, element: () => HTMLElement | undefined): { readonly value: T } {
+/** What to show of `source` while somebody may be about to press something inside `element`. `order`: what the reader chose. */
+export function steady<T>(source: () => T, element: () => HTMLElement | undefined, order?: () => unknown): { readonly value: T } {
   let shown = $state.raw(source());
   let heldSince = 0;
+  let chosen = order?.();
 
   $effect(() => {
     const next = source();
     const at = element();
     const isHeld = () => Boolean(at?.matches(':hover, :focus-within'));
-    if (!isHeld()) {
+    const isChosen = chosen !== order?.();
+    if (isChosen || !isHeld()) {
+      chosen = order?.();
       heldSince = 0;
       shown = next;
       return;
