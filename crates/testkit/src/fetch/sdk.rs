@@ -32,7 +32,7 @@ enum Language {
 pub const PYTHON_SDK: Sdk = Sdk {
     name: "sdk-python",
     package: "claude-agent-sdk",
-    version: "0.2.182",
+    version: "0.2.184",
     language: Language::Python,
 };
 
@@ -40,7 +40,7 @@ pub const PYTHON_SDK: Sdk = Sdk {
 pub const TYPESCRIPT_SDK: Sdk = Sdk {
     name: "sdk-typescript",
     package: "@anthropic-ai/claude-agent-sdk",
-    version: "0.3.325",
+    version: "0.3.328",
     language: Language::TypeScript,
 };
 
@@ -206,10 +206,10 @@ mod tests {
 
     #[test]
     fn a_package_is_named_as_its_own_registry_takes_it() {
-        assert_eq!(PYTHON_SDK.spec(), "claude-agent-sdk==0.2.182");
+        assert_eq!(PYTHON_SDK.spec(), "claude-agent-sdk==0.2.184");
         assert_eq!(
             TYPESCRIPT_SDK.spec(),
-            "@anthropic-ai/claude-agent-sdk@0.3.325"
+            "@anthropic-ai/claude-agent-sdk@0.3.328"
         );
     }
 

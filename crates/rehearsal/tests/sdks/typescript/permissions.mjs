@@ -95,6 +95,16 @@ cases({
     same(box.read(".claude/settings.local.json"), null);
   },
 
+  async a_rule_whose_content_is_null_is_passed_over_and_the_tool_runs(box) {
+    // What the Python SDK sent for a rule about a whole tool before 0.2.184.
+    const asked = asking(allow({ updatedPermissions: [rule("Write", null, "session")] }));
+    const chat = box.chat({ canUseTool: asked });
+    await chat.turn("write a.txt: one");
+    await chat.turn("write b.txt: two");
+    await chat.end();
+    same([asked.tools, box.read("a.txt"), box.read("b.txt")], [["Write", "Write"], "one", "two"]);
+  },
+
   async a_rule_for_the_local_settings_is_written_there(box) {
     const canUseTool = asking(allow({ updatedPermissions: [rule("Bash", "touch a.txt", "localSettings")] }));
     await box.run("run `touch a.txt`", { canUseTool });
