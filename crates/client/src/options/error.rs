@@ -107,7 +107,7 @@ pub enum OptionError {
     },
     /// A fork that is to have this id, which the CLI takes from 2.0.73 on.
     #[error(
-        "claude {0} cannot fork a conversation into one of a given id: install 2.0.73 or a newer one (`claude update`)"
+        "claude {0} cannot fork a conversation and choose the id of the new one: install 2.0.73 or a newer one (`claude update`)"
     )]
     ForkIdNotInVersion(Version),
     /// A value that fits on no command line and has no other way.

@@ -25,6 +25,8 @@ describe('a countersignature', () => {
 
   it('says who, when and after how long', () => {
     expect(stampOf(answer({ by: 'owner', client: 'phone' }), 'owner', 'plain')).toMatch(/^Allowed by You · \d\d:\d\d · phone · waited 38 s$/);
+    // As the audit rounds it.
+    expect(stampOf(answer({ by: 'owner', waited: 700_000 }), 'owner', 'plain')).toMatch(/ · waited 1 s$/);
     expect(stampOf(answer({ by: 'rule', verdict: 'deny' }), 'owner', 'plain')).toMatch(/^Denied by a rule · \d\d:\d\d$/);
   });
 

@@ -2,8 +2,9 @@
 // Keeps: what the journal says wins over what the CLI says; what neither says is not guessed.
 
 import type { AskAnswer as Answer, EntryApproval as Approval, Tool } from '../../api/types';
-import { clockTime, waiting } from '../../kit/ages';
 import { initials, placeOf } from '../../approval/stamp';
+import { exactly } from '../../approval/times';
+import { clockTime } from '../../kit/ages';
 
 type Role = Tool['role'];
 
@@ -40,7 +41,7 @@ export function stampOf(answer: Answer, me: string, role: Role): string {
   const parts = [saidOf(answer, me, role), clockTime(answer.at / 1000)];
   if (answer.client && answer.client !== 'host' && answer.client !== 'http') parts.push(placeOf(answer.client));
   const seconds = Math.round(answer.waited / 1e6);
-  if (answer.by !== 'rule' && answer.by !== 'mode' && seconds > 0) parts.push(`waited ${waiting(answer.waited / 1000)}`);
+  if (answer.by !== 'rule' && answer.by !== 'mode' && seconds > 0) parts.push(`waited ${exactly(answer.waited / 1000)}`);
   return parts.join(' · ');
 }
 
