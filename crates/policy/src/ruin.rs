@@ -106,14 +106,15 @@ pub(crate) fn vital(target: &Target, place: &Place<'_>) -> Option<String> {
         .disk
         .real(place.cwd)
         .unwrap_or_else(|| place.cwd.to_path_buf());
+    let said = |what: &str, is_it: bool| match is_it {
+        true => format!("`{}` is the {what}", target.shown),
+        false => format!("the {what} lies in `{}`", target.shown),
+    };
     if holds(place.cwd) || holds(&here) {
-        return Some(format!(
-            "`{}` is the working folder or holds it",
-            target.shown
-        ));
+        return Some(said("working folder", is(place.cwd) || is(&here)));
     }
-    if place.home.is_some_and(holds) {
-        return Some(format!("`{}` is the home folder or holds it", target.shown));
+    if let Some(home) = place.home.filter(|home| holds(home)) {
+        return Some(said("home folder", is(home)));
     }
     if OF_SYSTEM.iter().any(|path| is(Path::new(path))) {
         return Some(format!("`{}` belongs to the system", target.shown));
