@@ -65,3 +65,19 @@ fn no_table_explains_a_word_the_parser_does_not_have() {
         assert!(Scenario::parse(&text, "default").is_ok(), "{name}");
     }
 }
+
+#[test]
+fn each_misbehaviour_is_named_in_words_of_the_format() {
+    let table = DOC.split("By name:").nth(1).unwrap();
+    let rows = table.lines().skip_while(|line| !line.starts_with("|---"));
+    let rows: Vec<&str> = rows.skip(1).take_while(|row| row.contains('`')).collect();
+    assert!(rows.len() > 25, "{}", rows.len());
+    for row in rows {
+        let how = row.split('|').nth(2).unwrap();
+        for line in how.split('`').skip(1).step_by(2) {
+            let name = line.split_whitespace().next().unwrap();
+            let known = WORDS.iter().any(|word| word.name == name);
+            assert!(known, "`{name}` in {row}");
+        }
+    }
+}

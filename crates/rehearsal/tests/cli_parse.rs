@@ -8,19 +8,6 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn a_mistyped_word_is_told_with_the_right_one() {
-    let error = error("turn\n  expct user\n");
-    assert!(
-        error.starts_with("s:line 2, column 3: expected "),
-        "{error}"
-    );
-    assert!(
-        error.ends_with("found `expct user`; did you mean `expect`?"),
-        "{error}"
-    );
-}
-
-#[test]
 fn errors_have_place_expectation_and_finding() {
     insta::assert_snapshot!(
         [

@@ -1,7 +1,9 @@
-//! What a test needs and may not find: the pinned CLIs, the SDKs, another user.
+//! What a test needs and may not find: the pinned CLIs, the SDKs, another user, the examples beside it.
 //!
 //! Owns the one rule for it: what is not there is skipped with a word on stderr, and fails the test where
 //! `COUNTERSIGN_REQUIRE` lists it, as the suites of `cargo xtask test` do.
+
+use std::path::{Path, PathBuf};
 
 use crate::fetch::{self, Installed, InstalledSdk, Pinned, Sdk};
 
@@ -42,6 +44,22 @@ pub fn sdk(sdk: &Sdk) -> Option<InstalledSdk> {
         );
     }
     found
+}
+
+/// The example of that name that cargo builds beside the tests.
+///
+/// # Panics
+/// When it was not built: a failed test.
+pub fn example(name: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap_or_default();
+    let profile = test.parent().and_then(Path::parent);
+    let program = profile.map_or_else(PathBuf::new, |profile| profile.join("examples").join(name));
+    assert!(
+        program.exists(),
+        "{} is missing; `cargo build --workspace --examples` builds it",
+        program.display()
+    );
+    program
 }
 
 /// Whether `COUNTERSIGN_REQUIRE` lists it: `claude-2.1.62`, `claude-newest`, `sdk-python`, `other-user`.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use countersign_client::{Claude, Event, Events, Frame, Graces, Kind, Peer};
 use countersign_rehearsal::cli::{Ended, PlayError, Scenario, play};
+use countersign_testkit::demand;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -39,19 +40,6 @@ pub(crate) fn unhurried(graces: &mut Graces) {
     graces.interrupt = DEADLINE;
     graces.close = DEADLINE;
     graces.background = DEADLINE;
-}
-
-/// The program that `cargo test` builds beside the tests.
-fn program() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let profile = test.parent().unwrap().parent().unwrap();
-    let program = profile.join("examples/scripted_claude");
-    assert!(
-        program.exists(),
-        "{} is missing; `cargo build -p countersign-client --examples` builds it",
-        program.display()
-    );
-    program
 }
 
 /// One scripted CLI and the folder of its test.
@@ -99,7 +87,7 @@ impl Stage {
     /// The same, with what a child inherits.
     pub(crate) fn claude_in_this_environment(&self) -> Claude {
         Claude::new()
-            .cli(program())
+            .cli(demand::example("scripted_claude"))
             .cwd(self.folder())
             .env("COUNTERSIGN_SCENARIO_TEXT", &self.scenario)
             .env("COUNTERSIGN_SCENARIO_LOG", self.folder().join("log"))

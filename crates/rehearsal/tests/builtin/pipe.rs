@@ -1,7 +1,5 @@
 //! What only a pipe inside the test shows: a clock that does not wait, a host that does not read.
 
-use std::time::Duration;
-
 use countersign_rehearsal::cli::{PlayError, Scenario};
 use serde_json::json;
 
@@ -12,15 +10,6 @@ async fn in_turn(text: &str) -> Host {
     let mut host = Host::play(scenario, &[]);
     host.say("hi").await;
     host
-}
-
-#[tokio::test(start_paused = true)]
-async fn waits_take_their_time_on_the_runtimes_clock() {
-    let before = tokio::time::Instant::now();
-    let mut host = in_turn("turn\n  wait 90s\n  say \"late\"").await;
-    while host.next().await["type"] != "assistant" {}
-    assert!(before.elapsed() >= Duration::from_secs(90));
-    assert_eq!(host.end().await.code, Some(0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -35,17 +24,6 @@ async fn a_host_that_does_not_read_is_still_heard() {
     let ended = host.end().await;
     let why = ended.stderr;
     assert_eq!(ended.code, Some(97), "the interrupt did not come: {why}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_closed_stdout_is_an_end_for_the_host_and_not_for_the_cli() {
-    let text = "default interrupt off\nturn\n  close stdout\n  wait control interrupt\n  exit 4";
-    let mut host = in_turn(text).await;
-    while !host.line().await.is_empty() {}
-    let request = json!({"subtype": "interrupt"});
-    host.send(&json!({"type": "control_request", "request_id": "1", "request": request}))
-        .await;
-    assert_eq!(host.end().await.code, Some(4));
 }
 
 #[tokio::test]

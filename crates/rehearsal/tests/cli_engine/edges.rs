@@ -60,87 +60,6 @@ fn the_end_of_input_refuses_what_is_asked_and_finishes_the_turn() {
 }
 
 #[test]
-fn hooks_go_to_the_callbacks_whose_matcher_fits() {
-    let mut run = Run::new(
-        "turn\n  hook PreToolUse {\"tool_name\":\"Bash\",\"tool_input\":{}}\n  say \"asked\"",
-    );
-    run.request(
-        "h1",
-        serde_json::json!({"subtype":"initialize","hooks":{"PreToolUse":[
-        {"matcher":"Bash","hookCallbackIds":["a","b"]},
-        {"matcher":"Write","hookCallbackIds":["c"]},
-        {"hookCallbackIds":["d"]}]}}),
-    );
-    run.kinds();
-    run.user("go");
-    let requests = run
-        .lines
-        .iter()
-        .filter(|line| line["type"] == "control_request");
-    let callbacks: Vec<_> = requests
-        .map(|line| line["request"]["callback_id"].as_str().unwrap().to_owned())
-        .collect();
-    assert_eq!(callbacks, ["a", "b", "d"]);
-    let ids = asked(&run);
-    run.kinds();
-    for id in ids {
-        run.answer(&id, serde_json::json!({}));
-    }
-    assert_eq!(run.kinds(), ["assistant", "result/success"]);
-}
-
-#[test]
-fn in_process_servers_are_greeted_before_the_first_turn() {
-    let mut run = Run::new("");
-    run.request(
-        "h1",
-        serde_json::json!({"subtype":"initialize","sdkMcpServers":["calc"]}),
-    );
-    run.user("go");
-    let mut methods = Vec::new();
-    for _ in 0..3 {
-        let asks = |line: &&serde_json::Value| line["type"] == "control_request";
-        let request = run.lines.iter().rev().find(asks).unwrap().clone();
-        methods.push(
-            request["request"]["message"]["method"]
-                .as_str()
-                .unwrap()
-                .to_owned(),
-        );
-        run.answer(
-            request["request_id"].as_str().unwrap(),
-            serde_json::json!({"mcp_response":{}}),
-        );
-    }
-    assert_eq!(
-        methods,
-        ["initialize", "notifications/initialized", "tools/list"]
-    );
-    assert_eq!(run.kinds().last().unwrap(), "result/success");
-}
-
-#[test]
-fn a_flood_is_numbered_and_hears_the_host_in_between() {
-    let mut run = Run::new("turn\n  flood 1200 50");
-    let first = run.engine.step(
-        Duration::ZERO,
-        Input::Line(br#"{"type":"user","message":{"role":"user","content":"x"}}"#),
-    );
-    assert_eq!(
-        first.last(),
-        Some(&Output::WakeAt(Duration::ZERO)),
-        "it lets the host in before it is done"
-    );
-    run.request("h1", serde_json::json!({"subtype":"mcp_status"}));
-    let kinds = run.kinds();
-    let reply = kinds
-        .iter()
-        .position(|kind| kind == "control_response/success")
-        .unwrap();
-    assert!(reply < kinds.len() - 1);
-}
-
-#[test]
 fn a_big_line_is_never_held_as_a_whole() {
     let mut run = Run::new("turn\n  big 300M");
     run.user("go");
@@ -160,24 +79,29 @@ fn a_big_line_is_never_held_as_a_whole() {
 }
 
 #[test]
-fn a_line_it_cannot_bear_kills_it() {
-    let code = |text: &str, line: &str| Run::new(text).line(line).code();
-    assert_eq!(code("", ""), None);
-    assert_eq!(code("", "{oops"), Some(1));
-    assert_eq!(code("default strict off", "{oops"), None);
-}
-
-#[test]
-fn lines_can_have_more_and_less_than_usual() {
+fn results_can_be_lost_come_twice_or_say_less() {
     let mut run = Run::new(
-        "turn\n  say \"a\" with {\"novel\":1,\"message\":{\"usage\":{\"novel\":2}}}\n  result without duration_ms,usage.input_tokens",
+        "turn\n  lose result\nturn\n  result success with {\"result\":\"\",\"is_error\":true}\n\
+         turn\n  result without result\nturn\n  result\n  result error_during_execution",
     );
-    run.user("go");
-    assert_eq!(run.lines[1]["novel"], 1);
-    assert_eq!(run.lines[1]["message"]["usage"]["novel"], 2);
-    assert!(run.lines[1]["message"]["usage"]["output_tokens"].is_number());
-    assert!(run.lines[2].get("duration_ms").is_none());
-    assert!(run.lines[2]["usage"].get("input_tokens").is_none());
+    let mut results = |text: &str| {
+        let lines = std::mem::take(&mut run.user(text).lines).into_iter();
+        lines
+            .filter(|line| line["type"] == "result")
+            .collect::<Vec<_>>()
+    };
+    assert!(results("1").is_empty());
+    let second = results("2").remove(0);
+    assert_eq!(
+        (&second["result"], &second["is_error"]),
+        (&"".into(), &true.into())
+    );
+    assert!(results("3")[0].get("result").is_none());
+    let subtypes: Vec<_> = results("4")
+        .iter()
+        .map(|line| line["subtype"].clone())
+        .collect();
+    assert_eq!(subtypes, ["success", "error_during_execution"]);
 }
 
 #[test]

@@ -6,28 +6,6 @@ use crate::http::{End, ask, events_in, send, text_in};
 use crate::{main_request, said, serve, side_request};
 
 #[tokio::test]
-async fn a_reply_is_streamed_or_whole_as_it_is_asked_for() {
-    let server = serve("reply 2 times\nsay \"Hello there.\"").await;
-    let answer = ask(server.address(), &main_request("hi")).await;
-    let kind = answer.header("content-type");
-    assert_eq!(kind, Some("text/event-stream; charset=utf-8"));
-    let (events, end) = answer.events().await;
-    assert_eq!(
-        (text_in(&events).as_str(), end),
-        ("Hello there.", End::Whole)
-    );
-    assert_eq!(events.first().unwrap()["type"], "message_start");
-    assert_eq!(events.last().unwrap()["type"], "message_stop");
-    let mut request = main_request("hi");
-    request["stream"] = json!(false);
-    let message = ask(server.address(), &request).await.json().await;
-    assert_eq!(
-        message["content"],
-        json!([{"type": "text", "text": "Hello there."}])
-    );
-}
-
-#[tokio::test]
 async fn an_error_has_its_status_headers_and_shape() {
     let server = serve("reply\nerror 529 \"Overloaded\" retry-after=1 x-should-retry=true").await;
     let answer = ask(server.address(), &main_request("hi")).await;

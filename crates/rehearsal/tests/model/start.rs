@@ -6,7 +6,7 @@ use countersign_rehearsal::model::{
     Options, Script, Server, StartError, Vars, parse_var, serve_until,
 };
 
-use crate::http::{ask, text_in, within};
+use crate::http::{ask, within};
 use crate::main_request;
 
 async fn start_on(listen: &str) -> Result<Server, StartError> {
@@ -44,34 +44,6 @@ async fn a_taken_port_is_an_error_with_a_next_step() {
     let error = start_on(&first.address().to_string()).await.unwrap_err();
     assert!(matches!(error, StartError::Listen { .. }), "{error}");
     assert!(error.to_string().contains("0 for a free one"), "{error}");
-}
-
-#[tokio::test]
-async fn an_unknown_variable_is_refused_at_start() {
-    let script = Script::parse("reply\nsay \"${who}\"").unwrap();
-    let error = Server::start(script.clone(), Options::default())
-        .await
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "line 2, column 5: ${who} has no value; give one with --var who=…, take it from a request, or write $${ for a plain ${"
-    );
-    let vars = Vars::from([parse_var("who=a=b").unwrap()]);
-    let server = Server::start(
-        script,
-        Options {
-            vars,
-            ..Options::default()
-        },
-    )
-    .await
-    .unwrap();
-    let (events, _) = ask(server.address(), &main_request("hi"))
-        .await
-        .events()
-        .await;
-    assert_eq!(text_in(&events), "a=b");
-    assert!(parse_var("=x").is_err() && parse_var("x").is_err());
 }
 
 #[tokio::test]

@@ -95,17 +95,10 @@ fn suites() -> PathBuf {
 
 /// The example that is built next to the tests, in the real CLI's place.
 fn scripted() -> Installed {
-    let test = std::env::current_exe().unwrap();
-    let dir = test.parent().and_then(Path::parent).unwrap();
-    let program = dir.join("examples/play_scenario");
-    assert!(
-        program.exists(),
-        "{} is missing; `cargo build -p countersign-rehearsal --examples` builds it",
-        program.display()
-    );
+    let program = demand::example("play_scenario");
     Installed {
         pinned: Pinned::find(VERSION).unwrap(),
-        dir: dir.to_owned(),
+        dir: program.parent().unwrap().to_owned(),
         command: vec![program.into()],
     }
 }

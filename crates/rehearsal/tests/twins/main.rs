@@ -203,9 +203,9 @@ async fn report_of_all_twins() {
             }
             Some(installed) => {
                 let real = stage::real(&scenario, installed).await;
-                stage::twin_in_a_report(&scenario, &real).await
+                stage::twin(&scenario, &real).await
             }
-            None => stage::twin_in_a_report(&scenario, &stage::recorded(&name)).await,
+            None => stage::twin(&scenario, &stage::recorded(&name)).await,
         });
     }
     let differing = twins.iter().filter(|twin| !twin.agrees());

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use countersign_rehearsal::cli::Version;
+use countersign_testkit::demand;
 use countersign_testkit::drive::{self, Attempt, ModelFrom, Stage};
 use countersign_testkit::fetch::{self, Installed};
 use countersign_testkit::recording::{Entry, Recording};
@@ -19,9 +20,8 @@ pub(crate) fn version() -> &'static str {
     fetch::newest().version
 }
 
-/// How long a step on the scripted CLI waits; a report of many that halt had better be quick.
+/// How long a step on the scripted CLI waits.
 const PATIENCE: Duration = Duration::from_secs(20);
-const IN_A_REPORT: Duration = Duration::from_secs(5);
 
 /// The scenarios of the recordings, then those of these tests alone.
 pub(crate) fn scenarios() -> Vec<PathBuf> {
@@ -91,13 +91,13 @@ fn as_the_version_played(entry: &mut Entry, version: &str) {
 }
 
 /// What the scripted CLI says, as far as it comes.
-async fn scripted(scenario: &Scenario, patience: Duration) -> (Vec<Line>, Option<String>) {
+async fn scripted(scenario: &Scenario) -> (Vec<Line>, Option<String>) {
     let program = program();
     let stage = Stage {
         program: &program,
         run_as: RunAs::Caller,
         model: ModelFrom::File,
-        patience,
+        patience: PATIENCE,
     };
     let attempt = stage.attempt(scenario).await;
     let Attempt { played, failed } = attempt.unwrap_or_else(|error| panic!("{error}"));
@@ -130,17 +130,10 @@ fn keep_log(scenario: &Scenario, whose: &str, entries: &[Entry]) {
 
 /// The example that `cargo test` builds next to the tests, in the place of an installed CLI.
 fn program() -> Installed {
-    let test = std::env::current_exe().unwrap();
-    let dir = test.parent().unwrap().parent().unwrap().join("examples");
-    let program = dir.join("play_scenario");
-    assert!(
-        program.exists(),
-        "{} is missing; `cargo build -p countersign-rehearsal --examples` builds it",
-        program.display()
-    );
+    let program = demand::example("play_scenario");
     Installed {
         pinned: fetch::newest(),
-        dir,
+        dir: program.parent().unwrap().to_owned(),
         command: vec![program.into_os_string()],
     }
 }
@@ -179,13 +172,7 @@ impl Twin {
 
 /// Plays the scripted CLI and lays its log beside the real one's.
 pub(crate) async fn twin(scenario: &Scenario, real: &[Line]) -> Twin {
-    let (scripted, halted) = scripted(scenario, PATIENCE).await;
-    laid_beside(&scenario.name, real, &scripted, halted)
-}
-
-/// The same for a report.
-pub(crate) async fn twin_in_a_report(scenario: &Scenario, real: &[Line]) -> Twin {
-    let (scripted, halted) = scripted(scenario, IN_A_REPORT).await;
+    let (scripted, halted) = scripted(scenario).await;
     laid_beside(&scenario.name, real, &scripted, halted)
 }
 

@@ -19,8 +19,6 @@ mod stamp;
 mod trust;
 
 #[cfg(test)]
-mod read_back;
-#[cfg(test)]
 mod tests;
 
 pub(in crate::cli) use agents::Agents;

@@ -1,15 +1,14 @@
 //! What the scripted CLI says is what the wire types know: nothing in it is unknown, broken or lost.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::{BTreeSet, VecDeque};
-use std::time::Duration;
+use std::collections::BTreeSet;
 
-use countersign_rehearsal::cli::{Engine, Input, Launch, Output, Scenario};
 use countersign_wire::CliMessage;
 use countersign_wire::control::{self, Request};
 use countersign_wire::decode::decode;
 use countersign_wire::inspect::{At, Inspect, Novelty};
 use serde_json::{Value, json};
+
+use super::Run;
 
 const VERSIONS: [&str; 4] = ["2.1.325", "2.1.197", "2.1.62", "2.0.75"];
 const EVERYTHING: &str = r#"
@@ -55,14 +54,14 @@ fn novelties(value: &impl Inspect) -> Vec<String> {
 
 /// Plays the scenario with a host that allows the first call, denies the second and answers everything else.
 fn lines(version: &str) -> Vec<Value> {
-    let scenario = Scenario::parse(&format!("version {version}\n{EVERYTHING}"), "all").unwrap();
-    let mut engine = Engine::new(scenario, Launch::default());
     let user =
         |uuid: &str| json!({"type":"user","uuid":uuid,"message":{"role":"user","content":"x"}});
     let request = |body: Value| json!({"type":"control_request","request_id":"h","request":body});
     let hooks = json!({"PreToolUse":[{"matcher":"Bash","hookCallbackIds":["cb"]}]});
     let mode = |mode: &str| request(json!({"subtype":"set_permission_mode","mode":mode}));
-    let mut todo = VecDeque::from([
+    let mut run = Run::new(&format!("version {version}\n{EVERYTHING}"));
+    let (mut heard, mut asked) = (0, 0);
+    for line in [
         request(json!({"subtype":"initialize","sdkMcpServers":["calc"],"hooks":hooks})),
         user("a"),
         user("b"),
@@ -75,48 +74,29 @@ fn lines(version: &str) -> Vec<Value> {
         user("d"),
         user("e"),
         request(json!({"subtype":"interrupt"})),
-    ]);
-    let (mut lines, mut asked): (Vec<Value>, usize) = (Vec::new(), 0);
-    let mut outputs = engine.step(Duration::ZERO, Input::Start);
-    loop {
-        // A flood goes on when it is woken.
-        while outputs.last() == Some(&Output::WakeAt(Duration::ZERO)) {
-            outputs.extend(engine.step(Duration::ZERO, Input::Timer));
-        }
-        let written = outputs.drain(..).flat_map(|output| match output {
-            Output::Write(bytes) => bytes,
-            _ => Vec::new(),
-        });
-        let written = String::from_utf8(written.collect()).unwrap();
-        for line in written.lines() {
-            let line: Value = serde_json::from_str(line).unwrap();
-            let input = &line["request"]["input"];
+    ] {
+        run.line(&line.to_string());
+        while let Some(line) = run.lines.get(heard).cloned() {
+            heard += 1;
             let response = match line["request"]["subtype"].as_str() {
-                // The interrupt withdraws the last one.
-                Some("can_use_tool") if asked == 2 => None,
                 Some("can_use_tool") => {
                     asked += 1;
-                    Some(match asked {
+                    match asked {
                         1 => {
-                            json!({"behavior":"allow","updatedInput":input,"updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]})
+                            json!({"behavior":"allow","updatedInput":line["request"]["input"],"updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]})
                         }
-                        _ => json!({"behavior":"deny","message":"no"}),
-                    })
+                        2 => json!({"behavior":"deny","message":"no"}),
+                        // The interrupt withdraws the last one.
+                        _ => continue,
+                    }
                 }
-                Some(_) => Some(json!({})),
-                None => None,
+                Some(_) => json!({}),
+                None => continue,
             };
-            if let Some(response) = response {
-                let id = &line["request_id"];
-                todo.push_front(json!({"type":"control_response","response":{"subtype":"success","request_id":id,"response":response}}));
-            }
-            lines.push(line);
+            run.answer(line["request_id"].as_str().unwrap(), response);
         }
-        let Some(line) = todo.pop_front() else {
-            return lines;
-        };
-        outputs = engine.step(Duration::ZERO, Input::Line(line.to_string().as_bytes()));
     }
+    run.lines
 }
 
 #[test]
@@ -148,12 +128,10 @@ fn every_line_is_a_known_message_with_nothing_unknown() {
 }
 
 macro_rules! replies {
-    ($engine:expr, $($request:ty),* $(,)?) => {$({
+    ($run:expr, $($request:ty),* $(,)?) => {$({
         let subtype = <$request as Request>::SUBTYPE;
-        let line = json!({"type":"control_request","request_id":subtype,"request":{"subtype":subtype}});
-        let outputs = $engine.step(Duration::ZERO, Input::Line(line.to_string().as_bytes()));
-        let Some(Output::Write(bytes)) = outputs.first() else { panic!("{subtype}: {outputs:?}") };
-        let line: Value = serde_json::from_slice(bytes).unwrap();
+        $run.lines.clear();
+        let line = $run.request(subtype, json!({"subtype":subtype})).lines[0].clone();
         assert_eq!(line["response"]["subtype"], "success", "{subtype}: {line}");
         let reply: <$request as Request>::Reply = serde_json::from_value(line["response"]["response"].clone())
             .unwrap_or_else(|error| panic!("{subtype}: {error}\n{line}"));
@@ -164,11 +142,9 @@ macro_rules! replies {
 // `read_file` and `rewind_files` are answered by the shell, which looks at files; the suites of the SDKs see them.
 #[test]
 fn replies_with_a_body_are_what_their_types_say() {
-    let scenario = Scenario::empty("none");
-    let mut engine = Engine::new(scenario, Launch::default());
-    engine.step(Duration::ZERO, Input::Start);
+    let mut run = Run::new("");
     replies!(
-        engine,
+        run,
         control::Initialize,
         control::Interrupt,
         control::SetModel,
