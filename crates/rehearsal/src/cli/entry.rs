@@ -5,18 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
-
-use super::args::{
-    self, InputFormat, Options, OutputFormat, Printer, Prompt, Refusal, Resume, World,
-};
+use super::args::{self, Flags, InputFormat, OutputFormat, Printer, Prompt, Refusal, World};
 use super::disk::{self, Places, ResumeError};
 use super::engine::{Launch, ModelScript};
 use super::ground::{self, Ground, GroundError};
 use super::ids::{Ids, is_uuid};
 use super::parse::ScenarioError;
 use super::scenario::Scenario;
-use super::stdio::{Voice, run_stdio_as};
+use super::stdio::{Voice, run_stdio};
 use super::version::Version;
 use crate::model::{ParseError, Script, UnknownVariable, Vars};
 
@@ -185,34 +181,31 @@ fn run(setup: Setup, arguments: Vec<String>) -> Result<u8, EntryError> {
         model,
         ground: None,
     };
-    let options = match options(&scenario, &launch) {
-        Ok(options) => options,
+    let flags = match flags(&scenario, &launch) {
+        Ok(flags) => flags,
         Err(refusal) => return Ok(tell(&refusal)),
     };
-    for warning in &options.warnings {
-        let _ = writeln!(std::io::stderr(), "{warning}");
-    }
-    let launch = match look_around(launch, &options, scenario.version()) {
+    let launch = match look_around(launch, &flags, scenario.version()) {
         Ok(launch) => launch,
-        Err(error) => return Ok(tell(&not_begun(&options, &error))),
+        Err(error) => return Ok(tell(&not_begun(&flags, &error))),
     };
-    if options.has("--init-only") {
+    if flags.has("--init-only") {
         return Ok(0);
     }
-    let prompt = match prompt(&options, &launch) {
+    let prompt = match prompt(&flags, &launch) {
         Ok(prompt) => prompt,
         Err(refusal) => return Ok(tell(&refusal)),
     };
     let voice = Voice {
         input: prompt.as_deref().map(args::user_line),
-        printer: Printer::new(&options),
+        printer: Printer::new(&flags),
     };
     let log = std::env::var_os(LOG).map(PathBuf::from);
-    Ok(run_stdio_as(scenario, launch, log.as_deref(), voice)?)
+    Ok(run_stdio(scenario, launch, log.as_deref(), voice)?)
 }
 
 /// What the command line asks for, checked as the CLI checks it.
-fn options(scenario: &Scenario, launch: &Launch) -> Result<Options, Refusal> {
+fn flags(scenario: &Scenario, launch: &Launch) -> Result<Flags, Refusal> {
     let mut arguments = scenario.header.flags.clone();
     arguments.extend(launch.arguments.iter().cloned());
     let variable = |name: &str| launch.env.get(name).map(std::ffi::OsString::from);
@@ -226,12 +219,12 @@ fn options(scenario: &Scenario, launch: &Launch) -> Result<Options, Refusal> {
             (places.as_ref()).is_some_and(|places| disk::free(places, id).is_err())
         },
     };
-    Options::read(&arguments, scenario.version(), &world)
+    Flags::parse(&arguments, scenario.version())?.checked(&world)
 }
 
 /// The prompt of a session that reads text; None for one that reads lines.
-fn prompt(options: &Options, launch: &Launch) -> Result<Option<String>, Refusal> {
-    let reads_text = options.input_format == InputFormat::Text;
+fn prompt(flags: &Flags, launch: &Launch) -> Result<Option<String>, Refusal> {
+    let reads_text = flags.input_format == InputFormat::Text;
     let mut piped = String::new();
     if reads_text && !std::io::stdin().is_terminal() {
         match args::read_piped(std::io::stdin()) {
@@ -241,43 +234,41 @@ fn prompt(options: &Options, launch: &Launch) -> Result<Option<String>, Refusal>
             }
         }
     }
-    let prompt = args::join_prompt(options.prompt.as_deref(), &piped);
+    let prompt = args::join_prompt(flags.prompt.as_deref(), &piped);
     let resumed = launch
         .ground
         .as_ref()
         .is_some_and(|ground| ground.past.is_some());
     // Whoever reads lines without a home goes on with whatever it is told.
-    let must_be_there = reads_text || options.resume == Some(Resume::Named(None));
+    let must_be_there = reads_text || flags.resume.is_none();
     if !resumed
         && must_be_there
-        && let Some(refusal) = options.nothing_to_resume()
+        && let Some(refusal) = flags.nothing_to_resume()
     {
-        return Err(lost(options, refusal));
+        return Err(lost(flags, refusal));
     }
-    options.check_prompt(&prompt, resumed)?;
+    flags.check_prompt(&prompt, resumed)?;
     Ok(match prompt {
         Prompt::Given(text) if reads_text => Some(text),
         _ => None,
     })
 }
 
-fn not_begun(options: &Options, error: &GroundError) -> Refusal {
+fn not_begun(flags: &Flags, error: &GroundError) -> Refusal {
     let refusal = Refusal::saying(error.to_string());
     match error {
         GroundError::Resume(ResumeError::Taken(_)) => refusal,
-        GroundError::Resume(_) => lost(options, refusal),
+        GroundError::Resume(_) => lost(flags, refusal),
         _ => refusal,
     }
 }
 
 /// A session that cannot be resumed has a result, too, for whoever reads lines.
-fn lost(options: &Options, mut refusal: Refusal) -> Refusal {
-    if options.output_format == OutputFormat::StreamJson {
+fn lost(flags: &Flags, mut refusal: Refusal) -> Refusal {
+    if flags.output_format == OutputFormat::StreamJson {
         let mut ids = Ids::new(u64::from(std::process::id()));
-        let session = match &options.resume {
-            Some(Resume::Named(Some(id))) if is_uuid(id) => id.clone(),
-            _ => ids.uuid(),
-        };
+        let wanted = flags.resume.clone().filter(|id| is_uuid(id));
+        let session = wanted.unwrap_or_else(|| ids.uuid());
         let line = ground::lost(&session, &ids.uuid(), refusal.stderr.trim_end());
         refusal.stdout = format!("{line}\n");
     }
@@ -307,20 +298,8 @@ fn tell(refusal: &Refusal) -> u8 {
 }
 
 /// Looks around before the start. Without a home there is nothing to find, and nothing is kept.
-fn look_around(
-    mut launch: Launch,
-    options: &Options,
-    version: Version,
-) -> Result<Launch, GroundError> {
-    let mut flags = options.flags.clone();
-    // What a flag named was read already.
-    let agents = Some(&options.agents).filter(|agents| !agents.is_empty());
-    flags.agents = agents.map(|agents| Value::Object(agents.clone()).to_string());
-    flags.settings = flags.settings.map(|_| options.settings.to_string());
-    let is_object =
-        |text: &String| serde_json::from_str(text).is_ok_and(|text: Value| text.is_object());
-    flags.managed_settings = flags.managed_settings.filter(is_object);
-    launch.ground = match Ground::find(&flags, &launch.env, &launch.cwd, version) {
+fn look_around(mut launch: Launch, flags: &Flags, version: Version) -> Result<Launch, GroundError> {
+    launch.ground = match Ground::find(flags, &launch.env, &launch.cwd, version) {
         Ok(ground) => Some(ground),
         Err(GroundError::NoHome(_)) => None,
         Err(other) => return Err(other),

@@ -51,12 +51,14 @@ impl Ground {
         version: Version,
     ) -> Result<Self, GroundError> {
         let places = Places::of_environment(|name| env.get(name).map(OsString::from), cwd)?;
-        let chosen = match &flags.setting_sources {
+        let chosen = match flags.value("--setting-sources") {
             Some(sources) => Chosen::parse(sources),
             None => Chosen::ALL,
         };
-        let (flag, managed) = (flags.settings.as_deref(), flags.managed_settings.as_deref());
-        let settings = Settings::load(&places, chosen, flag, managed);
+        let is_object =
+            |text: &&str| serde_json::from_str(text).is_ok_and(|text: Value| text.is_object());
+        let managed = flags.value("--managed-settings").filter(is_object);
+        let settings = Settings::load(&places, chosen, flags.settings.as_deref(), managed);
         let cast = Cast::of(version);
         let initialized = cast.reply("initialize").cloned().unwrap_or_default();
         let mut agents = Agents::load(&initialized["agents"], &places, chosen);
@@ -65,14 +67,15 @@ impl Ground {
             agents.add_json(&serde_json::from_str(text).unwrap_or_default());
         }
         let mut commands = Commands::load(&places, chosen);
-        let plugins = flags.plugin_dirs.iter();
+        let more = flags.values("--plugin-dir-no-mcp");
+        let plugins = flags.values("--plugin-dir").chain(more);
         let plugins: Vec<Plugin> = plugins.map(|dir| Plugin::read(&places.cwd, dir)).collect();
         for plugin in &plugins {
             agents.add_plugin(plugin);
             commands.add_plugin(plugin);
         }
         let trusted = disk::is_trusted(&places);
-        let (of_host, others): (Vec<_>, Vec<_>) = servers(&flags.mcp_config)
+        let (of_host, others): (Vec<_>, Vec<_>) = servers(flags.values("--mcp-config"))
             .into_iter()
             .partition(|(_, server)| server["type"] == "sdk");
         let is_process = |(_, server): &(String, Value)| server["command"].is_string();
@@ -104,7 +107,7 @@ pub(in crate::cli) fn lost(session: &str, uuid: &str, error: &str) -> Value {
 fn past(flags: &Flags, places: &Places) -> Result<Option<Past>, ResumeError> {
     let past = match &flags.resume {
         Some(wanted) => Some(disk::resolve(places, wanted)?),
-        None if flags.resume_latest => disk::latest(places),
+        None if flags.has("--continue") => disk::latest(places),
         None => {
             if let Some(session) = &flags.session {
                 disk::free(places, session)?;
@@ -112,9 +115,9 @@ fn past(flags: &Flags, places: &Places) -> Result<Option<Past>, ResumeError> {
             None
         }
     };
-    match (past, &flags.resume_at) {
+    match (past, flags.value("--resume-session-at")) {
         (Some(past), Some(uuid)) => {
-            let drops = flags.resume_drops.as_deref();
+            let drops = flags.value("--resume-drops-turn");
             Ok(Some(past.cut_at(uuid, drops)?))
         }
         (past, _) => Ok(past),
@@ -135,10 +138,10 @@ fn distrusted(places: &Places, settings: &Settings, trusted: bool) -> Vec<String
 }
 
 /// The servers of files or JSON: name and definition.
-fn servers(configs: &[String]) -> Vec<(String, Value)> {
-    let read = |config: &String| {
+fn servers<'a>(configs: impl Iterator<Item = &'a str>) -> Vec<(String, Value)> {
+    let read = |config: &str| {
         let text = match config.trim_start().starts_with('{') {
-            true => config.clone(),
+            true => config.to_owned(),
             false => std::fs::read_to_string(config).unwrap_or_default(),
         };
         let parsed: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -147,5 +150,5 @@ fn servers(configs: &[String]) -> Vec<(String, Value)> {
             .cloned()
             .unwrap_or_default()
     };
-    configs.iter().flat_map(read).collect()
+    configs.flat_map(read).collect()
 }

@@ -165,11 +165,8 @@ impl Hands {
             Kind::Plan { path } => *lock(&self.inner.plan_file) = Some(PathBuf::from(path)),
             Kind::Checkpoint { message } => self.inner.bench.begin_checkpoint(message),
             Kind::AddFolder { path } => self.inner.bench.add_folder(PathBuf::from(path)),
-            Kind::Tool { .. }
-            | Kind::Check { .. }
-            | Kind::Look(_)
-            | Kind::Hook { .. }
-            | Kind::Serve { .. } => {}
+            // All others have an outcome.
+            _ => {}
         }
     }
 

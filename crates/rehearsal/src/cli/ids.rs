@@ -95,26 +95,3 @@ pub(super) fn is_uuid(text: &str) -> bool {
     };
     text.len() == 36 && text.as_bytes().iter().enumerate().all(fits)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_seed_repeats_and_another_differs() {
-        let ids = |seed| {
-            let mut ids = Ids::new(seed);
-            [ids.uuid(), ids.uuid()]
-        };
-        assert_eq!(ids(1), ids(1));
-        assert!(ids(1)[0] != ids(2)[0] && ids(1)[0] != ids(1)[1]);
-    }
-
-    #[test]
-    fn a_uuid_has_the_form_of_version_four() {
-        let uuid = Ids::new(7).uuid();
-        assert_eq!(uuid.len(), 36, "{uuid}");
-        assert_eq!(&uuid[14..15], "4", "{uuid}");
-        assert!("89ab".contains(&uuid[19..20]), "{uuid}");
-    }
-}

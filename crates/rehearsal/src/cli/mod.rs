@@ -1,7 +1,7 @@
 //! The scripted CLI: a scenario file on one side, the NDJSON of `claude` on the other.
 //!
 //! [`Scenario::parse`] reads a scenario, [`Engine`] plays it as a pure step machine (host line, end of input, timer in;
-//! bytes, timers, exit out), and two thin shells carry it: [`run_stdio`] as a process on stdin and stdout, [`play`] over
+//! bytes, timers, exit out), and two thin shells carry it: `stdio` as a process on stdin and stdout, [`play`] over
 //! any async pipe inside a test. What a scenario does not say is done as the CLI of that version was measured to do it.
 //! Holds no model, runs no tool, and never opens a socket.
 
@@ -38,6 +38,5 @@ pub use ground::Ground;
 pub use parse::ScenarioError;
 pub use play::{Ended, PlayError, play, play_with};
 pub use scenario::Scenario;
-pub use stdio::run_stdio;
 pub use version::Version;
 pub use words::{Place, WORDS, Word};

@@ -1,4 +1,4 @@
-//! Paths as text.
+//! Paths by their letters only.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -17,19 +17,35 @@ pub(super) fn tidy(path: &Path) -> PathBuf {
     out
 }
 
+/// A path as an absolute one: relative ones begin at `cwd`, `~` is `home`.
+pub(super) fn absolute(given: &str, cwd: &Path, home: &Path) -> PathBuf {
+    let given = given.trim();
+    tidy(&match given.strip_prefix('~') {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            home.join(rest.trim_start_matches('/'))
+        }
+        _ => cwd.join(given),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_path_loses_its_dots() {
-        for (path, expected) in [
-            ("/w/a/../b", "/w/b"),
+    fn a_path_is_made_whole_by_its_letters() {
+        for (given, expected) in [
+            ("a/../b", "/w/p/b"),
+            ("../x", "/w/x"),
+            ("~/x", "/h/x"),
+            ("~", "/h"),
+            ("~x", "/w/p/~x"),
             ("/x/./y//z", "/x/y/z"),
             ("/w/../../a", "/a"),
-            ("/w/..", "/"),
+            ("", "/w/p"),
         ] {
-            assert_eq!(tidy(Path::new(path)), Path::new(expected));
+            let whole = absolute(given, Path::new("/w/p"), Path::new("/h"));
+            assert_eq!(whole, Path::new(expected), "{given}");
         }
     }
 }

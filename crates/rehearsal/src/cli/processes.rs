@@ -138,41 +138,25 @@ impl Process {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
 
-    fn send(command: &str, message: &Value) -> Result<Value, String> {
-        let env = std::env::vars_os().filter(|(name, _)| name == "PATH");
-        let processes = Processes::new(std::env::temp_dir(), env.collect());
-        let config = json!({"command": "sh", "args": ["-c", command], "env": {"WORD": "heron"}});
-        processes.send("birds", &config, message, &Stop::default())
-    }
-
-    #[test]
-    fn an_answer_is_found_by_its_id_and_a_notification_has_none() {
-        let command = r#"read line; echo '{"method":"note"}'; echo not json; echo '{"id":3,"result":"'$WORD'"}'"#;
-        let answer = send(command, &json!({"id": 3, "method": "tools/list"}));
-        assert_eq!(answer.unwrap()["result"], "heron");
-        assert_eq!(
-            send("cat", &json!({"method": "notifications/x"})),
-            Ok(Value::Null)
-        );
-    }
-
     #[test]
     fn a_server_that_ends_or_cannot_be_started_is_an_error() {
+        let env = std::env::vars_os().filter(|(name, _)| name == "PATH");
+        let processes = Processes::new(std::env::temp_dir(), env.collect());
         let message = json!({"id": 1, "method": "initialize"});
-        assert!(
-            send("exit 0", &message)
-                .unwrap_err()
-                .contains("Connection closed")
-        );
-        let processes = Processes::new(std::env::temp_dir(), Vec::new());
-        let config = json!({"command": "/nowhere/server"});
-        let error = processes.send("x", &config, &message, &Stop::default());
-        assert!(error.unwrap_err().contains("cannot start /nowhere/server"));
+        for (command, part) in [
+            ("true", "Connection closed"),
+            ("/nowhere/server", "cannot start /nowhere/server"),
+        ] {
+            let config = json!({"command": command});
+            let answer = processes.send(command, &config, &message, &Stop::default());
+            let error = answer.unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
     }
 }

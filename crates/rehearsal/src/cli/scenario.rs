@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::engine::Signal;
 use super::expect::Pattern;
 use super::version::Version;
+pub(super) use crate::model::Usage as Counts;
 
 /// A parsed scenario, ready to be played.
 #[derive(Debug, Clone, Default)]
@@ -21,11 +22,6 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// What it is called: the name of its file, usually.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// The version that is played.
     pub fn version(&self) -> Version {
         self.header.version
@@ -243,17 +239,6 @@ pub(super) enum Condition {
     Prompt(String),
     /// The permission mode is this.
     Mode(String),
-}
-
-/// Counts of one message, as far as a scenario names them.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Counts {
-    pub(super) input: Option<u64>,
-    pub(super) output: Option<u64>,
-    pub(super) cache_read: Option<u64>,
-    pub(super) cache_write: Option<u64>,
-    /// Dollars.
-    pub(super) cost: Option<f64>,
 }
 
 #[derive(Debug, Clone)]

@@ -22,16 +22,8 @@ use super::hands::Hands;
 use super::play::{BLOCK, Body, Event, FREELY, NOTHING, PlayError, WAITING, World, drive};
 use super::scenario::Scenario;
 
-/// Plays a scenario on stdin and stdout; gives back the exit code. Every line read goes to the file `log`, too.
-///
-/// # Errors
-/// When the log or the signals cannot be set up.
-pub fn run_stdio(scenario: Scenario, launch: Launch, log: Option<&Path>) -> io::Result<u8> {
-    run_stdio_as(scenario, launch, log, Voice::default())
-}
-
 /// How a process reads and writes, where it is not lines on stdin and stdout.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Voice {
     /// Read in place of stdin.
     pub(super) input: Option<Vec<u8>>,
@@ -39,8 +31,11 @@ pub(super) struct Voice {
     pub(super) printer: Option<Printer>,
 }
 
-/// The same with another voice.
-pub(super) fn run_stdio_as(
+/// Plays a scenario on stdin and stdout; gives back the exit code. Every line read goes to the file `log`, too.
+///
+/// # Errors
+/// When the log or the signals cannot be set up.
+pub(super) fn run_stdio(
     scenario: Scenario,
     launch: Launch,
     log: Option<&Path>,

@@ -60,11 +60,6 @@ mod tests {
     fn answers_are_taken_as_measured() {
         let invalid = Some(INVALID);
         for (answer, refused, stops) in [
-            (
-                r#"{"behavior":"allow","updatedInput":{"a":1}}"#,
-                None,
-                false,
-            ),
             (r#"{"behavior":"allow"}"#, None, false),
             (
                 r#"{"behavior":"allow","updatedInput":null}"#,
@@ -81,13 +76,7 @@ mod tests {
                 invalid,
                 false,
             ),
-            (r#"{"behavior":"deny","message":"x"}"#, Some("x"), false),
             (r#"{"behavior":"deny"}"#, invalid, false),
-            (
-                r#"{"behavior":"deny","message":"x","interrupt":true}"#,
-                Some(STOCK),
-                true,
-            ),
             (r#"{"behavior":"ask"}"#, invalid, false),
             ("null", invalid, false),
         ] {

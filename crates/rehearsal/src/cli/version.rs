@@ -58,17 +58,3 @@ impl FromStr for Version {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_version_is_three_numbers() {
-        assert_eq!("2.0.75".parse(), Ok(Version::new(2, 0, 75)));
-        assert_eq!(Version::NEWEST.to_string(), "2.1.327");
-        for bad in ["2.1", "2.1.x", "2.1.3.4", ""] {
-            assert_eq!(bad.parse::<Version>(), Err(NotAVersion), "{bad:?}");
-        }
-    }
-}

@@ -72,25 +72,3 @@ pub(super) fn capitalised(text: &str) -> String {
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     first.chain(letters).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slip_is_recognised_and_another_word_is_not() {
-        let names = || WORDS.iter().map(|word| word.name);
-        assert_eq!(nearest("expct", names()), Some("expect"));
-        assert_eq!(nearest("unsolicitd", names()), Some("unsolicited"));
-        assert_eq!(nearest("sya", names()), Some("say"));
-        assert_eq!(nearest("shout", names()), None);
-    }
-
-    #[test]
-    fn no_word_stands_twice() {
-        let mut names: Vec<&str> = WORDS.iter().map(|word| word.name).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), WORDS.len());
-    }
-}

@@ -11,7 +11,7 @@ pub(crate) mod inline;
 mod link;
 mod parse;
 mod record;
-mod render;
+pub(crate) mod render;
 mod reply;
 pub(crate) mod scan;
 mod script;
@@ -21,6 +21,7 @@ pub(crate) mod template;
 
 pub use parse::ParseError;
 pub use record::{Kept, Kind, Outcome, Report, Request, UnexpectedRequest, UsedReply};
+pub(crate) use script::Usage;
 pub use script::{Position, Script, UnknownVariable};
 pub use server::{Options, Server, StartError, serve_until};
 

@@ -16,6 +16,16 @@ pub struct ParseError {
     pub at: Position,
     pub expected: String,
     pub found: String,
+    /// The word that was probably meant; scenarios have one.
+    pub hint: Option<String>,
+}
+
+impl ParseError {
+    /// The same error with the word that was probably meant.
+    pub(crate) fn meaning(mut self, word: Option<&str>) -> Self {
+        self.hint = word.map(str::to_owned);
+        self
+    }
 }
 
 const TOP: &str = "`reply`, or before the first reply `side \"…\"` or `main any`";
@@ -197,6 +207,7 @@ impl Draft {
             expected: "a reply that says something (say, think, tool, block, error, cut or stop)"
                 .to_owned(),
             found: "none of these before the next reply or the end".to_owned(),
+            hint: None,
         })
     }
 }
@@ -290,22 +301,12 @@ fn chunk(cursor: &mut Cursor<'_>) -> Result<usize, ParseError> {
 
 fn usage(usage: &mut Usage, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
     const EXPECTED: &str = "input=N, output=N, cache_read=N or cache_write=N";
-    if cursor.is_done() {
-        return Err(cursor.error(EXPECTED));
+    let before = cursor.clone();
+    cursor.usage(usage, EXPECTED)?;
+    match usage.cost {
+        Some(_) => Err(before.error(EXPECTED)),
+        None => Ok(()),
     }
-    while !cursor.is_done() {
-        let before = cursor.clone();
-        let (key, value) = cursor.pair(EXPECTED)?;
-        let count = Some(value.parse().map_err(|_| before.error(EXPECTED))?);
-        match key {
-            "input" => usage.input = count,
-            "output" => usage.output = count,
-            "cache_read" => usage.cache_read = count,
-            "cache_write" => usage.cache_write = count,
-            _ => return Err(before.error(EXPECTED)),
-        }
-    }
-    Ok(())
 }
 
 /// `stop REASON`, and for a refusal `[category=…] [explanation="…"]`

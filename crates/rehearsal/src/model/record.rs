@@ -1,7 +1,7 @@
 //! What was asked of the server, and what became of it.
 //!
 //! Owns the log of requests within stated bounds and the report made from it. Invariant: memory is bounded by
-//! what stands here; the oldest requests, and the oldest bodies, are let go to stay within that.
+//! what stands here; the oldest requests are let go to stay within that.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -73,10 +73,6 @@ pub enum Kept {
     Json(Value),
     /// Not JSON; kept as text, damaged where it is not UTF-8.
     Text(String),
-    /// Let go to stay within the bounds.
-    Dropped {
-        bytes: usize,
-    },
 }
 
 /// What the run used of the script, and what it did not foresee.
@@ -240,21 +236,12 @@ impl Log {
 
     /// Lets go of the oldest first: the newest request is the one a failing test asks about.
     fn stay_within_limits(&mut self) {
-        while self.entries.len() > MAX_REQUESTS {
-            if let Some((_, body)) = self.entries.pop_front() {
-                self.body_bytes -= body.len();
-                self.dropped_requests += 1;
-            }
-        }
-        for (request, body) in &mut self.entries {
-            if self.body_bytes <= MAX_BODY_BYTES {
-                break;
-            }
-            if !body.is_empty() {
-                self.body_bytes -= body.len();
-                request.body = Kept::Dropped { bytes: body.len() };
-                *body = Bytes::new();
-            }
+        while self.entries.len() > MAX_REQUESTS || self.body_bytes > MAX_BODY_BYTES {
+            let Some((_, body)) = self.entries.pop_front() else {
+                return;
+            };
+            self.body_bytes -= body.len();
+            self.dropped_requests += 1;
         }
     }
 }

@@ -20,7 +20,7 @@ const MAX_DEFAULT_OUTPUT_TOKENS: u64 = 1_000;
 /// Characters per delta where the script names none, for texts that are neither very short nor very long.
 const CHUNK: usize = 16;
 /// A very long text comes in no more deltas than this.
-const MAX_DELTAS: usize = 256;
+pub(crate) const MAX_DELTAS: usize = 256;
 /// A tool's input in fewer: clients parse all of it anew at every delta, which for megabytes takes one CLI a minute.
 const MAX_INPUT_DELTAS: usize = 8;
 
@@ -321,7 +321,11 @@ fn block_events(index: usize, block: &Value, pace: Duration, chunk: Option<usize
 
 /// Cuts a text into pieces of `chunk` characters, or so that a short text still comes in several and a long one in
 /// `at_most`.
-fn pieces(text: &str, chunk: Option<usize>, at_most: usize) -> impl Iterator<Item = &str> {
+pub(crate) fn pieces(
+    text: &str,
+    chunk: Option<usize>,
+    at_most: usize,
+) -> impl Iterator<Item = &str> {
     let length = text.chars().count();
     let fitting = || length.div_ceil(at_most).max(CHUNK.min(length.div_ceil(3)));
     let size = chunk.unwrap_or_else(fitting).max(1);
@@ -415,18 +419,6 @@ mod tests {
             rendered("reply\nwait 1s\nwait 1s\nsay \"ab\"", true).delay,
             Duration::from_secs(2)
         );
-    }
-
-    #[test]
-    fn an_error_that_comes_first_is_a_status() {
-        let script = "reply\nwait 1s\nerror 429 \"Slow down in ${cwd}\" retry-after=3";
-        let Rendered { delay, body } = rendered(script, true);
-        let want = Rendition::Whole {
-            status: 429,
-            headers: vec![("retry-after".to_owned(), "3".to_owned())],
-            body: error_body("rate_limit_error", "Slow down in /w", 7),
-        };
-        assert_eq!((delay, body), (Duration::from_secs(1), want));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::parse::ParseError;
-use super::script::Position;
+use super::script::{Position, Usage};
 
 /// The lines of a script that are still to be read.
 pub(crate) struct Lines<'a> {
@@ -107,6 +107,7 @@ impl<'a> Cursor<'a> {
             at: self.position(),
             expected: expected.into(),
             found,
+            hint: None,
         }
     }
 
@@ -206,6 +207,28 @@ impl<'a> Cursor<'a> {
         Ok((key, bare.to_owned()))
     }
 
+    /// `[input=N] [output=N] [cache_read=N] [cache_write=N] [cost=DOLLARS]`, laid over what is counted.
+    pub(crate) fn usage(&mut self, usage: &mut Usage, expected: &str) -> Result<(), ParseError> {
+        while !self.is_done() {
+            let before = self.clone();
+            let wrong = |_| before.error(expected);
+            let (key, value) = self.pair(expected)?;
+            let field = match key {
+                "input" => &mut usage.input,
+                "output" => &mut usage.output,
+                "cache_read" => &mut usage.cache_read,
+                "cache_write" => &mut usage.cache_write,
+                "cost" => {
+                    usage.cost = Some(value.parse().map_err(|_| before.error(expected))?);
+                    continue;
+                }
+                _ => return Err(before.error(expected)),
+            };
+            *field = Some(value.parse().map_err(wrong)?);
+        }
+        Ok(())
+    }
+
     /// Steps over `key` and the sign after it, if one of `signs` ends the next word's key.
     pub(crate) fn key(&mut self, signs: &[char]) -> Option<(&'a str, char)> {
         let word = self.peek_word();
@@ -280,6 +303,7 @@ impl<'a> Cursor<'a> {
             },
             expected: format!("valid JSON ({})", json_reason(&error)),
             found: "something else (columns are counted without the shared indentation)".to_owned(),
+            hint: None,
         })
     }
 

@@ -138,13 +138,15 @@ pub(crate) struct Stop {
     pub(crate) details: Vec<(String, String)>,
 }
 
-/// Token counts of a reply, as far as the script names them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What a reply counts, as far as a script or scenario names it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Usage {
     pub(crate) input: Option<u64>,
     pub(crate) output: Option<u64>,
     pub(crate) cache_read: Option<u64>,
     pub(crate) cache_write: Option<u64>,
+    /// Dollars; a scenario may name them.
+    pub(crate) cost: Option<f64>,
 }
 
 /// A reply, filled in.

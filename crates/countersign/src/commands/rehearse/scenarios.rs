@@ -77,10 +77,10 @@ pub(super) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
 
 fn described(mistake: &ScenarioError) -> Value {
     json!({
-        "line": mistake.at.line,
-        "column": mistake.at.column,
-        "expected": mistake.expected,
-        "found": mistake.found,
-        "hint": mistake.hint,
+        "line": mistake.error.at.line,
+        "column": mistake.error.at.column,
+        "expected": mistake.error.expected,
+        "found": mistake.error.found,
+        "hint": mistake.error.hint,
     })
 }

@@ -245,9 +245,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_unknown_or_of_another_type_is_refused() {
-        let table = [
-            (json!({}), "required parameter `command` is missing"),
+    fn what_is_unknown_or_of_another_type_is_refused() {
+        for (input, part) in [
             (
                 json!({"command": 5}),
                 "expected as `string` but provided as `number`",
@@ -256,8 +255,7 @@ mod tests {
                 json!({"command": "ls", "x": 1}),
                 "unexpected parameter `x` was provided",
             ),
-        ];
-        for (input, part) in table {
+        ] {
             let refused = accept("Bash", &input).unwrap_err();
             let told = refused.content.as_str().unwrap();
             assert!(told.contains(part), "{told}");

@@ -57,28 +57,3 @@ fn untabbed(text: &str) -> String {
     });
     shown.collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn changes_stand_in_hunks_with_the_lines_around_them() {
-        let old: String = (1..=30).map(|n| format!("{n}\n")).collect();
-        let new = old.replace("\n5\n", "\nV\n").replace("\n30\n", "\nXXX");
-        let hunks = patch(&old, &new);
-        let first = json!(["  2", " 3", " 4", "-5", "+V", " 6", " 7", " 8"]);
-        assert_eq!(
-            hunks[0]["lines"].as_array().unwrap()[1..],
-            first.as_array().unwrap()[1..]
-        );
-        let places = ["oldStart", "oldLines", "newStart", "newLines"].map(|key| &hunks[0][key]);
-        assert_eq!(places, [2, 7, 2, 7]);
-        assert_eq!(
-            hunks[1]["lines"],
-            json!([" 27", " 28", " 29", "-30", "+XXX", NO_NEWLINE])
-        );
-        assert_eq!(counts(&old, &new), (2, 2));
-        assert_eq!(patch("\ta\n", "\tb\n")[0]["lines"], json!(["-  a", "+  b"]));
-    }
-}

@@ -1,4 +1,4 @@
-//! `Read`: a file as numbered lines, as a picture or as a document.
+//! `Read`: a file as numbered lines, or as a picture.
 
 use std::path::Path;
 
@@ -22,27 +22,21 @@ pub(super) fn run(bench: &Workbench, input: &Value) -> Ran {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Ran::failed(missing(&bench.cwd()));
         }
-        Err(error) => return Ran::failed(system_error(&error, "stat", &path)),
-        Ok(found) if found.is_dir() => {
-            let error = std::io::ErrorKind::IsADirectory.into();
-            return Ran::failed(system_error(&error, "read", &path));
-        }
         // A device may never end, or wait for somebody.
-        Ok(found) if !found.is_file() => {
+        Ok(found) if !found.is_file() && !found.is_dir() => {
             return Ran::refused(format!(
                 "Cannot read '{given}': this path names a device or process file that this tool does not read."
             ));
         }
-        Ok(_) => {}
+        _ => {}
     }
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
-        Err(error) => return Ran::failed(system_error(&error, "open", &path)),
+        Err(error) => return Ran::failed(system_error(&error, "read", &path)),
     };
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
     match ending.as_ref().and_then(|ending| ending.to_str()) {
         Some(kind @ ("png" | "jpg" | "jpeg" | "gif" | "webp")) => picture(kind, &bytes),
-        Some("pdf") => document(given, &bytes),
         _ if bytes.contains(&0) => Ran::refused("This tool cannot read binary files."),
         _ => text(bench, input, &path, &bytes),
     }
@@ -57,16 +51,6 @@ fn picture(kind: &str, bytes: &[u8]) -> Ran {
         json!([{"type": "image", "source": source}]),
         json!({"type": "image", "file": file}),
     )
-}
-
-fn document(given: &str, bytes: &[u8]) -> Ran {
-    let data = base64(bytes);
-    let content = json!([
-        {"type": "text", "text": format!("PDF file read: {given} ({} bytes)", bytes.len())},
-        {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": data}},
-    ]);
-    let file = json!({"filePath": given, "base64": data, "originalSize": bytes.len()});
-    Ran::well(content, json!({"type": "pdf", "file": file}))
 }
 
 fn text(bench: &Workbench, input: &Value, path: &Path, bytes: &[u8]) -> Ran {

@@ -14,6 +14,7 @@ use super::ran::Ran;
 use super::stop::Stop;
 use super::undo::{self, Undo};
 use super::{bash, edit, paths, read, web, write};
+use crate::cli::paths::absolute;
 
 /// A call that is to be run.
 #[derive(Debug, Clone)]
@@ -150,7 +151,7 @@ impl Workbench {
     }
 
     pub(super) fn path(&self, given: &str) -> PathBuf {
-        paths::resolve(given, &self.cwd(), &self.home)
+        absolute(given, &self.cwd(), &self.home)
     }
 
     /// A file of a command that no other command of this session has; its folder is made.

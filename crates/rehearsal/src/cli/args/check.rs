@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::options::{InputFormat, Options, OutputFormat, Resume};
+use super::options::{Flags, InputFormat, OutputFormat};
 use super::piped::Prompt;
 use super::scan::Refusal;
 use crate::cli::ids::is_uuid;
@@ -33,34 +33,35 @@ const NOT_PLAYED: [&str; 5] = [
     "--environment",
 ];
 
-/// Everything that is checked before a session begins. Fills what flags name.
-pub(super) fn session(options: &mut Options, world: &World<'_>) -> Result<(), Refusal> {
-    if let Some(settings) = &options.flags.settings {
-        options.settings = json_or_file(world.cwd, settings, "Settings file", "--settings")?;
+/// Everything that is checked before a session begins. Puts what files hold in place of their names.
+pub(super) fn session(flags: &mut Flags, world: &World<'_>) -> Result<(), Refusal> {
+    if let Some(text) = &flags.settings {
+        let settings = json_or_file(world.cwd, text, "Settings file", "--settings")?;
+        flags.settings = Some(settings.to_string());
     }
-    let sources = options.flags.setting_sources.as_deref();
-    for source in sources.unwrap_or_default().split(',').map(str::trim) {
+    let sources = flags.value("--setting-sources").unwrap_or_default();
+    for source in sources.split(',').map(str::trim) {
         if !["", "user", "project", "local"].contains(&source) {
             return Err(Refusal::saying(format!(
                 "Error processing --setting-sources: Invalid setting source: {source}. Valid options are: user, project, local"
             )));
         }
     }
-    if let Some(flag) = NOT_PLAYED.iter().find(|flag| options.has(flag)) {
+    if let Some(flag) = NOT_PLAYED.iter().find(|flag| flags.has(flag)) {
         return Err(Refusal::saying(format!(
             "the scripted CLI does not play `{flag}`: leave it out"
         )));
     }
-    if world.terminal && !options.print && !options.has("--init-only") {
+    if world.terminal && !flags.has("--print") && !flags.has("--init-only") {
         return Err(Refusal::saying(
             "the scripted CLI plays no terminal session. Ask it one thing: claude -p \"your question\". \
              Or talk to it line by line: claude --input-format stream-json --output-format stream-json --verbose | cat",
         ));
     }
-    identity(options, world)?;
-    named_files(options, world.cwd)?;
-    together(options)?;
-    root(options, world)
+    identity(flags, world)?;
+    named_files(flags, world.cwd)?;
+    together(flags)?;
+    root(flags, world)
 }
 
 fn read(cwd: &Path, name: &str, what: &str) -> Result<String, Refusal> {
@@ -79,8 +80,8 @@ fn json_or_file(cwd: &Path, text: &str, what: &str, flag: &str) -> Result<Value,
     Ok(serde_json::from_str(&file).unwrap_or_default())
 }
 
-fn named_files(options: &mut Options, cwd: &Path) -> Result<(), Refusal> {
-    if let Some(text) = &options.flags.agents {
+fn named_files(flags: &mut Flags, cwd: &Path) -> Result<(), Refusal> {
+    if let Some(text) = &flags.agents {
         let agents: Map<String, Value> = match json_or_file(cwd, text, "--agents file", "--agents")?
         {
             Value::Object(agents) => agents,
@@ -93,22 +94,18 @@ fn named_files(options: &mut Options, cwd: &Path) -> Result<(), Refusal> {
                 "Invalid --agents configuration:\n{name}: needs a description and a prompt"
             )));
         }
-        options.agents = agents;
+        flags.agents = Some(Value::Object(agents).to_string());
     }
     for (flag, which) in [
         ("--system-prompt-file", "System prompt file"),
         ("--append-system-prompt-file", "Append system prompt file"),
     ] {
-        if let Some(file) = options.value(flag) {
+        if let Some(file) = flags.value(flag) {
             read(cwd, file, which)?;
         }
     }
-    for config in options
-        .flags
-        .mcp_config
-        .iter()
-        .filter(|text| !text.is_empty())
-    {
+    let configs = flags.values("--mcp-config");
+    for config in configs.filter(|text| !text.is_empty()) {
         let config = json_or_file(cwd, config, "MCP config file", "--mcp-config")?;
         if !config["mcpServers"].is_object() {
             return Err(Refusal::error(
@@ -116,9 +113,8 @@ fn named_files(options: &mut Options, cwd: &Path) -> Result<(), Refusal> {
             ));
         }
     }
-    let schema = options
-        .value("--json-schema")
-        .filter(|text| !text.is_empty());
+    let schema = flags.value("--json-schema");
+    let schema = schema.filter(|text| !text.is_empty());
     match schema.map(serde_json::from_str::<Value>) {
         None | Some(Ok(Value::Object(_))) => Ok(()),
         Some(Ok(_)) => Err(Refusal::error("--json-schema must be a JSON object")),
@@ -128,11 +124,12 @@ fn named_files(options: &mut Options, cwd: &Path) -> Result<(), Refusal> {
     }
 }
 
-fn identity(options: &Options, world: &World<'_>) -> Result<(), Refusal> {
-    let Some(id) = &options.flags.session else {
+fn identity(flags: &Flags, world: &World<'_>) -> Result<(), Refusal> {
+    let Some(id) = &flags.session else {
         return Ok(());
     };
-    if options.resume.is_some() && !options.flags.fork {
+    let resumes = flags.has("--resume") || flags.has("--continue");
+    if resumes && !flags.has("--fork-session") {
         return Err(Refusal::error(
             "--session-id can only be used with --continue or --resume if --fork-session is also specified.",
         ));
@@ -140,7 +137,7 @@ fn identity(options: &Options, world: &World<'_>) -> Result<(), Refusal> {
     if !is_uuid(id) {
         return Err(Refusal::error("Invalid session ID. Must be a valid UUID."));
     }
-    match options.resume.is_none() && (world.session_in_use)(id) {
+    match !resumes && (world.session_in_use)(id) {
         true => Err(Refusal::error(format!(
             "Session ID {id} is already in use."
         ))),
@@ -149,18 +146,17 @@ fn identity(options: &Options, world: &World<'_>) -> Result<(), Refusal> {
 }
 
 /// Flags that need other flags.
-fn together(options: &Options) -> Result<(), Refusal> {
-    let reads_lines = options.input_format == InputFormat::StreamJson;
-    let writes_lines = options.output_format == OutputFormat::StreamJson;
-    let flags = &options.flags;
-    let named = matches!(options.resume, Some(Resume::Named(_)));
+fn together(flags: &Flags) -> Result<(), Refusal> {
+    let reads_lines = flags.input_format == InputFormat::StreamJson;
+    let writes_lines = flags.output_format == OutputFormat::StreamJson;
+    let cuts = flags.has("--resume-session-at");
     let wrong = [
         (
             reads_lines && !writes_lines,
             "--input-format=stream-json requires output-format=stream-json.",
         ),
         (
-            flags.replay && !(reads_lines && writes_lines),
+            flags.has("--replay-user-messages") && !(reads_lines && writes_lines),
             "--replay-user-messages requires both --input-format=stream-json and --output-format=stream-json.",
         ),
         (
@@ -168,11 +164,11 @@ fn together(options: &Options) -> Result<(), Refusal> {
             "--include-partial-messages requires --print and --output-format=stream-json.",
         ),
         (
-            flags.resume_at.is_some() && !named,
+            cuts && !flags.has("--resume"),
             "--resume-session-at requires --resume",
         ),
         (
-            flags.resume_drops.is_some() && flags.resume_at.is_none(),
+            flags.has("--resume-drops-turn") && !cuts,
             "--resume-drops-turn requires --resume-session-at",
         ),
     ];
@@ -182,12 +178,14 @@ fn together(options: &Options) -> Result<(), Refusal> {
     }
 }
 
-fn root(options: &Options, world: &World<'_>) -> Result<(), Refusal> {
+fn root(flags: &Flags, world: &World<'_>) -> Result<(), Refusal> {
     let is_set = |name| (world.env)(name).as_deref() == Some("1");
     let fenced = is_set("IS_SANDBOX") || is_set("CLAUDE_CODE_BUBBLEWRAP");
-    let mode = options.flags.mode.as_deref();
-    let mode = mode.or(options.settings["permissions"]["defaultMode"].as_str());
-    let wanted = options.flags.bypass_allowed || mode == Some("bypassPermissions");
+    let settings = flags.settings.as_deref().unwrap_or_default();
+    let settings: Value = serde_json::from_str(settings).unwrap_or_default();
+    let mode = flags.mode.as_deref();
+    let mode = mode.or(settings["permissions"]["defaultMode"].as_str());
+    let wanted = flags.bypass_allowed || mode == Some("bypassPermissions");
     match wanted && world.root && !fenced {
         false => Ok(()),
         true => Err(Refusal::saying(
@@ -196,7 +194,7 @@ fn root(options: &Options, world: &World<'_>) -> Result<(), Refusal> {
     }
 }
 
-impl Options {
+impl Flags {
     /// Makes the last checks, when the prompt is whole and the session to resume, if any, was found.
     ///
     /// # Errors
@@ -217,7 +215,7 @@ impl Options {
             Prompt::Blank if reads_text => {
                 "Input contained only whitespace. Provide a prompt with text through stdin or as a prompt argument when using --print"
             }
-            _ if self.output_format == OutputFormat::StreamJson && !self.verbose => {
+            _ if self.output_format == OutputFormat::StreamJson && !self.has("--verbose") => {
                 "When using --print, --output-format=stream-json requires --verbose"
             }
             _ => return Ok(()),
@@ -227,14 +225,14 @@ impl Options {
 
     /// What is said when no session fits `--resume`; without it, or with `--continue`, a new one begins.
     pub(in crate::cli) fn nothing_to_resume(&self) -> Option<Refusal> {
-        let Some(Resume::Named(value)) = &self.resume else {
+        if !self.has("--resume") {
             return None;
-        };
-        if let Some(id) = value.as_ref().filter(|id| is_uuid(id)) {
+        }
+        if let Some(id) = self.resume.as_ref().filter(|id| is_uuid(id)) {
             let text = format!("No conversation found with session ID: {id}");
             return Some(Refusal::saying(text));
         }
-        let which = value.as_ref().map(|title| {
+        let which = self.resume.as_ref().map(|title| {
             format!(
                 ". Provided value \"{title}\" is not a UUID and does not match any session title."
             )

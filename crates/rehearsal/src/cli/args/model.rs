@@ -16,16 +16,3 @@ pub(in crate::cli) fn resolve(name: &str) -> Option<String> {
         _ => name.strip_suffix("[1m]").unwrap_or(name).to_owned(),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_alias_is_taken_in_any_case_and_a_full_name_as_it_is() {
-        assert_eq!(resolve("Opus").as_deref(), Some("claude-opus-5-5"));
-        assert_eq!(resolve("opus[1m]").as_deref(), Some("claude-opus-5-5"));
-        assert_eq!(resolve("claude-Nope").as_deref(), Some("claude-Nope"));
-        assert_eq!(resolve("default"), None);
-    }
-}

@@ -80,42 +80,27 @@ pub(in crate::cli) fn user_line(prompt: &str) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
 
-    /// Gives its pieces, then waits for ever.
-    struct Open(mpsc::Receiver<&'static [u8]>);
-
-    impl Read for Open {
-        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-            let Ok(piece) = self.0.recv() else {
-                return Ok(0);
-            };
-            out[..piece.len()].copy_from_slice(piece);
-            Ok(piece.len())
+    #[test]
+    fn all_pieces_up_to_the_end_are_one_text() {
+        for (pieces, expected) in [(&["one ", "two\n"][..], "one two\n"), (&[], "")] {
+            let (stream, mut pipe) = std::io::pipe().unwrap();
+            for piece in pieces {
+                pipe.write_all(piece.as_bytes()).unwrap();
+            }
+            drop(pipe);
+            let text = read_within(stream, Duration::from_secs(60));
+            assert_eq!(text.as_deref(), Some(expected));
         }
     }
 
     #[test]
-    fn all_pieces_up_to_the_end_are_one_text() {
-        let (send, pieces) = mpsc::channel();
-        send.send(b"one ".as_slice()).unwrap();
-        send.send(b"two\n".as_slice()).unwrap();
-        drop(send);
-        let text = read_within(Open(pieces), Duration::from_secs(60));
-        assert_eq!(text.as_deref(), Some("one two\n"));
-        let (send, nothing) = mpsc::channel();
-        drop(send);
-        assert_eq!(
-            read_within(Open(nothing), Duration::from_secs(60)).as_deref(),
-            Some("")
-        );
-    }
-
-    #[test]
     fn a_stream_that_says_nothing_is_not_waited_for() {
-        let (send, pieces) = mpsc::channel();
-        assert_eq!(read_within(Open(pieces), Duration::from_millis(1)), None);
-        drop(send);
+        let (stream, _pipe) = std::io::pipe().unwrap();
+        assert_eq!(read_within(stream, Duration::from_millis(1)), None);
     }
 
     fn given(text: &str) -> Prompt {

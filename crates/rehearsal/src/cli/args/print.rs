@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::Value;
 
-use super::options::{Options, OutputFormat};
+use super::options::{Flags, OutputFormat};
 
 /// System messages that `--output-format json --verbose` lists; all others are part of the stream only.
 const LISTED: &str =
@@ -18,13 +18,13 @@ pub(in crate::cli) struct Printer {
 }
 
 impl Printer {
-    /// The printer for these options; None where lines are passed on as they are.
-    pub(in crate::cli) fn new(options: &Options) -> Option<Self> {
+    /// The printer for these flags; None where lines are passed on as they are.
+    pub(in crate::cli) fn new(flags: &Flags) -> Option<Self> {
         let printer = Self {
-            text: options.output_format == OutputFormat::Text,
-            verbose: options.verbose,
+            text: flags.output_format == OutputFormat::Text,
+            verbose: flags.has("--verbose"),
         };
-        (options.output_format != OutputFormat::StreamJson).then_some(printer)
+        (flags.output_format != OutputFormat::StreamJson).then_some(printer)
     }
 }
 

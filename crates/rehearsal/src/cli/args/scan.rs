@@ -183,11 +183,6 @@ impl Scanned {
         given.filter_map(|(_, value)| value.as_deref())
     }
 
-    /// Every value of the flag, to keep.
-    pub(super) fn list(&self, name: &str) -> Vec<String> {
-        self.all(name).map(str::to_owned).collect()
-    }
-
     /// The last value of the flag, to keep.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         self.last(name).map(str::to_owned)

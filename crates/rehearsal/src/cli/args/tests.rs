@@ -3,56 +3,17 @@
 use super::*;
 use crate::cli::version::Version;
 
-fn parse(line: &str) -> Options {
+fn parse(line: &str) -> Flags {
     let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
-    Options::parse(&arguments, Version::NEWEST).unwrap()
-}
-
-#[test]
-fn a_line_of_the_python_sdk_is_understood() {
-    let options = parse(
-        "--output-format stream-json --verbose --system-prompt  --allowedTools Read,Bash(git:*) --max-turns 3 --model haiku \
-         --permission-prompt-tool stdio --resume=--odd-- --fork-session --setting-sources=user,project --add-dir /a \
-         --add-dir /b --mcp-config {\"mcpServers\":{}} --include-partial-messages --input-format stream-json",
-    );
-    let flags = &options.flags;
-    assert_eq!(options.input_format, InputFormat::StreamJson);
-    assert_eq!(options.output_format, OutputFormat::StreamJson);
-    assert_eq!(options.value("--system-prompt"), Some(""));
-    assert_eq!(flags.allowed, ["Read", "Bash(git:*)"]);
-    assert_eq!(flags.max_turns, Some(3.0));
-    assert_eq!(flags.model.as_deref(), Some("claude-haiku-5-5"));
-    assert_eq!(flags.resume.as_deref(), Some("--odd--"));
-    assert_eq!(flags.setting_sources.as_deref(), Some("user,project"));
-    assert_eq!(flags.add_dirs, ["/a", "/b"]);
-    assert_eq!(flags.mcp_config, ["{\"mcpServers\":{}}"]);
-    assert!(flags.partial && flags.fork && flags.asks_host && options.verbose && !options.print);
-    assert_eq!(options.prompt, None);
-}
-
-#[test]
-fn a_line_of_the_typescript_sdk_is_understood() {
-    let options = parse(
-        "--output-format=stream-json --input-format=stream-json --verbose --thinking=adaptive --effort=xhigh \
-         --max-budget-usd=0.5 --tools= --disallowedTools=Bash --permission-mode=bypassPermissions \
-         --session-id=11111111-1111-4111-8111-111111111111 --no-session-persistence --workload=batch --await-initialize",
-    );
-    let flags = &options.flags;
-    assert_eq!(options.value("--effort"), Some("xhigh"));
-    assert_eq!(flags.max_budget, Some(0.5));
-    assert_eq!(flags.tools, Some(Vec::new()));
-    assert_eq!(flags.disallowed, ["Bash"]);
-    assert_eq!(flags.mode.as_deref(), Some("bypassPermissions"));
-    assert!(flags.bypass_allowed && flags.keeps_nothing && flags.awaits_initialize);
-    assert_eq!(options.value("--workload"), Some("batch"));
+    Flags::parse(&arguments, Version::NEWEST).unwrap()
 }
 
 #[test]
 fn short_flags_in_one_word_count_too() {
-    assert!(parse("-pc").flags.resume_latest);
-    assert_eq!(parse("-r a").flags.resume.as_deref(), Some("a"));
+    assert!(parse("-pc").has("--continue"));
+    assert_eq!(parse("-r a").resume.as_deref(), Some("a"));
     assert_eq!(
-        parse("--permission-mode manual").flags.mode.as_deref(),
+        parse("--permission-mode manual").mode.as_deref(),
         Some("default")
     );
 }
@@ -66,7 +27,7 @@ fn an_older_version_does_not_know_a_newer_flag() {
         ((2, 1, 325), true),
     ] {
         let version = Version::new(version.0, version.1, version.2);
-        let parsed = Options::parse(&arguments, version);
+        let parsed = Flags::parse(&arguments, version);
         assert_eq!(parsed.is_ok(), known, "{version}");
     }
 }
@@ -84,11 +45,13 @@ fn what_cannot_be_followed_is_refused_in_the_clis_words() {
             session_in_use: &|_| false,
         };
         let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        let checked = Options::read(&arguments, Version::NEWEST, &world).and_then(|options| {
-            let prompt = join_prompt(options.prompt.as_deref(), "");
-            match options.nothing_to_resume() {
+        let checked =
+            Flags::parse(&arguments, Version::NEWEST).and_then(|flags| flags.checked(&world));
+        let checked = checked.and_then(|flags| {
+            let prompt = join_prompt(flags.prompt.as_deref(), "");
+            match flags.nothing_to_resume() {
                 Some(refusal) => Err(refusal),
-                None => options.check_prompt(&prompt, false),
+                None => flags.check_prompt(&prompt, false),
             }
         });
         checked
@@ -151,6 +114,6 @@ fn whatever_stands_on_the_line_nothing_panics() {
     let words: Vec<&str> = words.split(' ').collect();
     for (a, b) in words.iter().flat_map(|a| words.iter().map(move |b| (a, b))) {
         let line = [*a, *b, "hi"].map(str::to_owned);
-        let _ = Options::parse(&line, Version::NEWEST);
+        let _ = Flags::parse(&line, Version::NEWEST);
     }
 }

@@ -193,11 +193,11 @@ pub(super) fn markdown_below(folder: &Path) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::places_with;
     use super::*;
 
     #[test]
     fn files_and_flags_are_listed_by_name_and_the_nearer_source_wins() {
-        let root = tempfile::tempdir().unwrap();
         let files = [
             (
                 "conf/agents/a.md",
@@ -214,16 +214,9 @@ mod tests {
                 "name: multi\ndescription: Two\ntools: \"*\"",
             ),
         ];
-        for (path, head) in files {
-            let path = root.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, format!("---\n{head}\n---\nYou are it.\n")).unwrap();
-        }
-        let places = Places::at(root.path().join("conf"), root.path().join("project"));
+        let files = files.map(|(path, head)| (path, format!("---\n{head}\n---\nYou are it.\n")));
+        let (_root, places) = places_with(&files.each_ref().map(|(path, text)| (*path, &**text)));
         let built_in = json!([{"name": "claude", "description": "Catch-all"}, {"name": "Explore", "description": "Looks", "model": "inherit"}]);
-        let chosen = Chosen::parse("project");
-        let project = Agents::load(&built_in, &places, chosen);
-        assert_eq!(project.names(), ["beta", "claude", "Explore", "multi"]);
         let mut agents = Agents::load(&built_in, &places, Chosen::ALL);
         let beta = agents.lookup("beta").unwrap();
         assert_eq!(beta.description, "Project beta");
@@ -235,11 +228,7 @@ mod tests {
         }));
         let names = ["alpha", "beta", "claude", "delta", "Explore", "multi"];
         assert_eq!(agents.names(), names);
-        let infos = agents.infos();
-        assert_eq!(
-            infos[1],
-            json!({"name": "beta", "description": "Flag beta"})
-        );
-        assert_eq!(infos[3]["model"], "haiku");
+        let beta = json!({"name": "beta", "description": "Flag beta"});
+        assert_eq!(agents.infos()[1], beta);
     }
 }

@@ -224,13 +224,13 @@ impl CommandDef {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::places_with;
     use super::*;
 
     // The same files gave these names, in this order, on 2.1.325.
     #[test]
     fn skills_come_first_then_commands_by_name_and_a_call_takes_arguments() {
-        let root = tempfile::tempdir().unwrap();
-        let files = [
+        let (_root, places) = places_with(&[
             (
                 "project/.claude/skills/dirname/SKILL.md",
                 "---\nname: other-name\ndescription: Project skill\nargument-hint: '[x]'\n---\nx\n",
@@ -250,13 +250,7 @@ mod tests {
                 "project/.claude/commands/x/deep.md",
                 "# Heading here\n\n$2 before $1\n",
             ),
-        ];
-        for (path, content) in files {
-            let path = root.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, content).unwrap();
-        }
-        let places = Places::at(root.path().join("conf"), root.path().join("project"));
+        ]);
         let commands = Commands::load(&places, Chosen::ALL);
         assert_eq!(
             commands.names(&[]),

@@ -53,13 +53,12 @@ pub(in crate::cli) fn carry_out(places: &Places, edit: &SettingsEdit) -> std::io
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::places_with;
     use super::*;
 
     #[test]
     fn a_change_is_made_in_its_place_and_what_changes_nothing_writes_nothing() {
-        let root = tempfile::tempdir().unwrap();
-        std::fs::create_dir(root.path().join("project")).unwrap();
-        let places = Places::at(root.path().join("conf"), root.path().join("project"));
+        let (_root, places) = places_with(&[]);
         let file = places.settings(Source::Local).unwrap();
         let read = || std::fs::read_to_string(&file).unwrap();
         let values = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect();

@@ -99,21 +99,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_are_added_and_a_file_is_replaced_whole() {
-        let root = tempfile::tempdir().unwrap();
-        let path = root.path().join("projects/-p/s.jsonl");
-        assert_eq!(read(&path).unwrap(), None);
-        append(&path, b"one\n").unwrap();
-        append(&path, b"two\n").unwrap();
-        assert_eq!(read(&path).unwrap().as_deref(), Some("one\ntwo\n"));
-        replace(&path, b"three\n", Mode::Shared).unwrap();
-        assert_eq!(read(&path).unwrap().as_deref(), Some("three\n"));
-        let left = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
-        assert_eq!(left, 1, "no draft is left");
-        assert!(read(root.path()).is_err());
-    }
-
-    #[test]
     fn transcripts_are_their_owners_and_a_link_stays_one() {
         use std::os::unix::fs::PermissionsExt as _;
         let root = tempfile::tempdir().unwrap();

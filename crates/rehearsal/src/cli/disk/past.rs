@@ -88,23 +88,15 @@ pub(in crate::cli) fn latest(places: &Places) -> Option<Past> {
     sessions.iter().find_map(|path| Past::read(path))
 }
 
-/// The session that `--resume` means: by its id, or by its title in this project, whatever the case of its letters.
+/// The session that `--resume` means, by its id.
 ///
 /// # Errors
 /// When there is none.
 pub(in crate::cli) fn resolve(places: &Places, wanted: &str) -> Result<Past, ResumeError> {
-    if is_uuid(wanted) {
-        return find(places, wanted).ok_or_else(|| ResumeError::Unknown(wanted.to_owned()));
+    if !is_uuid(wanted) {
+        return Err(ResumeError::NoTitle(wanted.to_owned()));
     }
-    let lower = |text: &str| text.trim().to_lowercase();
-    let sessions = sessions(places);
-    let mut pasts = sessions.iter().filter_map(|path| Past::read(path));
-    let titled = |past: &Past| {
-        let title = past.title.as_deref();
-        title.is_some_and(|title| lower(title) == lower(wanted))
-    };
-    let newest = pasts.find(titled);
-    newest.ok_or_else(|| ResumeError::NoTitle(wanted.to_owned()))
+    find(places, wanted).ok_or_else(|| ResumeError::Unknown(wanted.to_owned()))
 }
 
 /// Whether a new session may have this id.

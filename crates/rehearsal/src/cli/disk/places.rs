@@ -155,17 +155,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_project_has_a_name_of_letters_digits_and_dashes() {
-        let table = [
-            ("/srv/a_b/my.app 2", "-srv-a-b-my-app-2"),
-            ("/\u{1f980}x", "---x"),
-        ];
-        for (path, key) in table {
-            assert_eq!(project_key(path), key);
-        }
-    }
-
-    #[test]
     fn a_named_configuration_folder_holds_the_ledger_and_the_home_folder_does_otherwise() {
         let of = |wanted: &str| {
             let env = |name: &str| (name == wanted).then(|| "/h".into());

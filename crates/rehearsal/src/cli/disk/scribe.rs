@@ -86,7 +86,8 @@ pub(in crate::cli) struct Scribe {
     head: Head,
     /// The folder the transcript lies in.
     folder: PathBuf,
-    kept: bool,
+    /// Without it nothing is written: `--no-session-persistence`.
+    pub(in crate::cli) kept: bool,
     out: Vec<Written>,
     /// Whether there is a record: a session without a message leaves no file.
     opened: bool,
@@ -145,14 +146,6 @@ impl Scribe {
             folder: places.project(),
             inherited: past.records().to_vec(),
             ..Self::resumed(places, head, past)
-        }
-    }
-
-    /// Writes nothing from here on: `--no-session-persistence`.
-    pub(in crate::cli) fn unkept(self) -> Self {
-        Self {
-            kept: false,
-            ..self
         }
     }
 
@@ -274,24 +267,6 @@ impl Scribe {
         self.record(None, moment, line);
     }
 
-    /// Something the model was told in passing, such as the context of a hook.
-    pub(in crate::cli) fn attached(
-        &mut self,
-        who: Who<'_>,
-        moment: Moment<'_>,
-        attachment: &Value,
-    ) {
-        let line = json!({"type": "attachment", "attachment": attachment});
-        self.record(who, moment, line);
-    }
-
-    /// The output of a command that the CLI carried out itself, such as `/cost`.
-    pub(in crate::cli) fn local_command(&mut self, moment: Moment<'_>, output: &str) {
-        let content = format!("<local-command-stdout>{output}</local-command-stdout>");
-        let line = json!({"type": "system", "subtype": "local_command", "content": content});
-        self.record(None, moment, line);
-    }
-
     /// The conversation was compacted: what follows hangs on nothing before it.
     pub(in crate::cli) fn compacted(&mut self, moment: Moment<'_>, metadata: &Value) {
         let line = json!({
@@ -378,7 +353,7 @@ impl Scribe {
     }
 
     /// A line of a conversation.
-    fn record(&mut self, who: Who<'_>, moment: Moment<'_>, mut line: Value) {
+    pub(in crate::cli) fn record(&mut self, who: Who<'_>, moment: Moment<'_>, mut line: Value) {
         let conversation = who.unwrap_or_default().to_owned();
         line["parentUuid"] = self.tips.get(&conversation).cloned().into();
         line["isSidechain"] = who.is_some().into();

@@ -167,19 +167,8 @@ fn without_nulls(value: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::places_with;
     use super::*;
-
-    fn home(files: &[(&str, &str)]) -> (tempfile::TempDir, Places) {
-        let root = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(root.path().join("project")).unwrap();
-        for (path, content) in files {
-            let path = root.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, content).unwrap();
-        }
-        let places = Places::at(root.path().join("conf"), root.path().join("project"));
-        (root, places)
-    }
 
     const USER: &str = r#"{"model":"opus","permissions":{"allow":["Bash(ls:*)","Read"],"deny":["WebFetch"]},"env":{"A":"1"},"zzz":1}"#;
     const PROJECT: &str = r#"{"permissions":{"allow":["Bash(make:*)","Read"]},"env":{"B":"2"}}"#;
@@ -191,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_chosen_sources_are_merged_and_the_later_ones_win() {
-        let (_root, places) = home(&[
+        let (_root, places) = places_with(&[
             ("conf/settings.json", USER),
             ("project/.claude/settings.json", PROJECT),
         ]);
@@ -225,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_broken_file_counts_as_absent() {
-        let (_root, places) = home(&[
+        let (_root, places) = places_with(&[
             ("conf/settings.json", "{broken"),
             ("project/.claude/settings.json", "[1]"),
         ]);

@@ -37,13 +37,12 @@ pub(in crate::cli) fn distrust(places: &Places, rules: usize) -> String {
 mod tests {
     use serde_json::json;
 
+    use super::super::tests::places_with;
     use super::*;
 
     #[test]
     fn trust_is_given_to_the_folder_or_to_its_repository_and_not_to_a_parent() {
-        let root = tempfile::tempdir().unwrap();
-        std::fs::create_dir(root.path().join("project")).unwrap();
-        let places = Places::at(root.path().join("conf"), root.path().join("project"));
+        let (root, places) = places_with(&[]);
         let trust = |folder: &Path| {
             let ledger = json!({"projects": {text(folder): {"hasTrustDialogAccepted": true}}});
             std::fs::create_dir_all(&places.config_dir).unwrap();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::ask::Kind;
 use super::call::Stage;
-use super::deed::{Deed, Done, Outcome};
+use super::deed::{Deed, Done, Kind as DeedKind, Outcome};
 use super::report::{Ending, Report, display_name};
 use super::talk::MAIN;
 use super::{Engine, Output};
@@ -131,7 +131,11 @@ impl Engine {
     fn hand_over(&mut self, index: usize) {
         let mut call = self.calls.remove(index);
         call.stage = Stage::Acting;
-        let deed = Deed::tool(&call.name, call.input.clone());
+        let deed = Deed(DeedKind::Tool {
+            name: call.name.clone(),
+            input: call.input.clone(),
+            task: None,
+        });
         let serial = call.serial;
         self.calls.insert(index, call);
         self.out.push(Output::Do { serial, deed });
@@ -197,8 +201,8 @@ impl Engine {
         if let (Some(edited), Some(path)) = (&edited, self.plan_file.clone())
             && self.plan.as_ref() != Some(edited)
         {
-            let deed = Deed::write(&path, edited);
-            self.order(deed);
+            let text = edited.clone();
+            self.order(Deed(DeedKind::Write { path, text }));
         }
         if self.permissions.mode() == "plan" {
             self.permissions.leave_plan();

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Engine;
+use super::fiber::Wait;
 use super::lines::{apply, merge};
 use crate::cli::scenario::{Asking, Question, Topic};
 
@@ -43,17 +44,18 @@ pub(super) enum Answer {
 }
 
 impl Engine {
-    /// Puts a question of the scenario; gives back the serials of what was asked.
-    pub(super) fn ask(&mut self, talk: u64, question: Question, asking: &Asking) -> Asked {
+    /// Puts a question of the scenario; gives back what is to be waited for.
+    pub(super) fn ask(&mut self, talk: u64, question: Question, asking: &Asking) -> Wait {
         let Question {
             topic,
             name,
             body,
             gives,
         } = question;
-        Asked::Questions(match topic {
+        Wait::Answer(match topic {
             Topic::Tool => {
-                return Asked::Call(self.ask_outright(talk, name, body, gives, asking));
+                let call = self.ask_outright(talk, name, body, gives, asking);
+                return Wait::Calls(vec![call]);
             }
             Topic::Hook => self.put_hooks(talk, &name, &body, asking, Kind::Free),
             Topic::Mcp => vec![self.put_mcp(&name, body, asking, Kind::Free)],
@@ -134,7 +136,7 @@ impl Engine {
         let Some(index) = self.open.iter().position(|open| open.id == id) else {
             return;
         };
-        if self.flags.replay {
+        if self.flags.has("--replay-user-messages") {
             self.say_value(line);
         }
         let open = self.open.remove(index);
@@ -210,11 +212,4 @@ impl Engine {
             }
         }
     }
-}
-
-/// What a question of the scenario waits for.
-#[derive(Debug)]
-pub(super) enum Asked {
-    Questions(Vec<u64>),
-    Call(u64),
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::deed::Deed;
+use super::deed::{Deed, Kind};
 use super::hooks::{Decision, Heard};
 use super::report::{Ending, Report, remote_report};
 use super::{Engine, Output};
@@ -281,7 +281,7 @@ impl Engine {
                 self.calls[index].input = input.clone();
                 self.calls[index].stage = Stage::Checking;
                 let serial = self.calls[index].serial;
-                let deed = Deed::check(&name, input);
+                let deed = Deed(Kind::Check { name, input });
                 self.out.push(Output::Do { serial, deed });
             }
             Err(refused) => {

@@ -11,7 +11,7 @@ use super::endings::without_times;
 use super::fiber::{Fiber, Wait};
 use super::talk::{MAIN, text_of};
 use crate::cli::mind;
-use crate::cli::scenario::{Amend, Calling, Counts, Step};
+use crate::cli::scenario::{Amend, Calling, Step};
 use crate::model::inline::{Part, Spoken};
 
 /// Time before the first retry; each further one waits twice as long.
@@ -66,14 +66,7 @@ impl Engine {
     }
 
     fn take_reply(&mut self, fiber: &mut Fiber, spoken: Spoken) {
-        let usage = spoken.usage;
-        self.talk(fiber.talk).counts = Counts {
-            input: usage.input,
-            output: usage.output,
-            cache_read: usage.cache_read,
-            cache_write: usage.cache_write,
-            cost: None,
-        };
+        self.talk(fiber.talk).counts = spoken.usage;
         self.talk(fiber.talk).stop_as = spoken.stop.map(|stop| stop.reason);
         self.talk(fiber.talk).pace = Duration::ZERO;
         self.talk(fiber.talk).chunk = None;

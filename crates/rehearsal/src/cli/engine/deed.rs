@@ -59,30 +59,6 @@ pub(in crate::cli) enum Look {
     SeedRead { path: String, mtime: u64 },
 }
 
-impl Deed {
-    pub(super) fn tool(name: &str, input: Value) -> Self {
-        Self(Kind::Tool {
-            name: name.to_owned(),
-            input,
-            task: None,
-        })
-    }
-
-    pub(super) fn check(name: &str, input: Value) -> Self {
-        Self(Kind::Check {
-            name: name.to_owned(),
-            input,
-        })
-    }
-
-    pub(super) fn write(path: &str, text: &str) -> Self {
-        Self(Kind::Write {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        })
-    }
-}
-
 /// What became of a deed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {

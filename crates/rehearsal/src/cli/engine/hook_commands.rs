@@ -119,7 +119,7 @@ impl Engine {
 
     fn say_hook(&mut self, run: &HookRun, subtype: &str, more: Value) {
         let always = matches!(run.event.as_str(), "SessionStart" | "Setup");
-        if !(always || self.flags.shows_hooks) {
+        if !(always || self.flags.has("--include-hook-events")) {
             return;
         }
         let mut line = json!({
@@ -155,16 +155,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_refuses_other_codes_are_failures_json_answers_and_text_is_context_for_a_prompt() {
+    fn other_codes_are_failures_json_answers_and_text_is_context_for_a_prompt() {
         let context = json!({"hookSpecificOutput": {"additionalContext": "it is late"}});
         for (event, exit, stdout, stderr, expected) in [
-            (
-                "PreToolUse",
-                2,
-                "",
-                "no\n",
-                json!({"decision": "block", "reason": "no"}),
-            ),
             ("PreToolUse", 1, "", "oops", Value::Null),
             (
                 "PreToolUse",

@@ -24,9 +24,8 @@ pub(super) struct Heard {
     pub(super) messages: Vec<String>,
     /// The answer of a `PermissionRequest` callback.
     pub(super) permission: Option<Value>,
-    pub(super) timed_out: bool,
-    /// The host closed stdin before it answered.
-    pub(super) closed: bool,
+    /// What came in place of an answer.
+    pub(super) silence: Option<Answer>,
 }
 
 /// What is to become of a call; a later one is stronger.
@@ -157,8 +156,7 @@ impl Engine {
                     heard.reason = Some("the hook failed".to_owned());
                 }
                 Some(Answer::Said(_)) | None => {}
-                Some(Answer::TimedOut) => heard.timed_out = true,
-                Some(Answer::Closed) => heard.closed = true,
+                silence => heard.silence = silence,
             }
         }
         Some(heard)

@@ -21,11 +21,6 @@ impl Engine {
             }
             Admitted::Fatal(_) | Admitted::Ignored => return,
         };
-        if self.flags.awaits_initialize && !self.initialized && !is_initialize(&message) {
-            let text = "Error: --await-initialize requires the initialize control request as the first stdin line, and the first line is a different message.\n";
-            self.out.push(Output::Stderr(text.as_bytes().to_vec()));
-            return self.exit(1);
-        }
         let number = self.next_line;
         self.next_line += 1;
         self.inbox.push_back((number, message.clone()));
@@ -57,7 +52,7 @@ impl Engine {
             if self.seen_uuids.contains(uuid) {
                 // Acknowledged, but not run a second time.
                 self.lifecycle(Some(uuid), "completed");
-                if self.flags.replay && self.does(Habit::Ack) {
+                if self.flags.has("--replay-user-messages") && self.does(Habit::Ack) {
                     self.replay(&message);
                 }
                 return;
@@ -96,8 +91,4 @@ impl Engine {
         let uuids = self.queue.iter().filter_map(UserMessage::uuid);
         uuids.map(Value::from).collect()
     }
-}
-
-fn is_initialize(message: &Value) -> bool {
-    message["type"] == "control_request" && message["request"]["subtype"] == "initialize"
 }

@@ -255,22 +255,4 @@ mod tests {
         };
         assert_eq!(Spent::of(&named, 12, "m").cost, 1.5);
     }
-
-    #[test]
-    fn usage_stands_under_each_model_and_nothing_spent_is_nothing() {
-        let template = json!({"other": {"inputTokens": 0, "outputTokens": 0, "costUSD": 0.0, "canonicalModel": ""}});
-        let mut ledger = Ledger::default();
-        for model in ["a", "claude-sonnet-4-5-20250929", "a"] {
-            ledger.add(model, &Spent::of(&Counts::default(), 8, model));
-        }
-        let mut usage = template.clone();
-        ledger.fill(&mut usage);
-        assert_eq!(usage["a"]["inputTokens"], 200);
-        let sonnet = &usage["claude-sonnet-4-5-20250929"];
-        assert_eq!(sonnet["canonicalModel"], "claude-sonnet-4-5");
-        assert_eq!(sonnet["costUSD"], 0.00033);
-        let mut none = template;
-        Ledger::default().fill(&mut none);
-        assert_eq!(none, json!({}));
-    }
 }

@@ -42,8 +42,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::args;
 use super::args::Flags;
-use super::args::{self, Refusal};
 use super::cast::Cast;
 use super::disk::{Agents, Commands, Plugin, Scribe, Settings};
 use super::ids::Ids;
@@ -96,8 +96,6 @@ pub struct Engine {
     plugins: Vec<Plugin>,
     flags_of_env: FlagsOfEnv,
     warnings: Vec<String>,
-    /// Why nothing is played: said at the start.
-    refusal: Option<Refusal>,
     seed: u64,
     initialized: bool,
     hooks: Value,
@@ -173,10 +171,8 @@ impl Engine {
         let cast = Cast::of(version);
         let arguments = scenario.header.flags.iter().chain(&launch.arguments);
         let arguments: Vec<String> = arguments.cloned().collect();
-        let (flags, refusal) = match Flags::read(&arguments, version) {
-            Ok(flags) => (flags, None),
-            Err(refusal) => (Flags::default(), Some(refusal)),
-        };
+        // A process was refused what cannot be understood before it came to this.
+        let flags = Flags::parse(&arguments, version).unwrap_or_default();
         let mut ids = Ids::new(launch.seed);
         let ground = launch.ground.as_ref();
         let past = ground.and_then(|ground| ground.past.as_ref());
@@ -184,7 +180,7 @@ impl Engine {
         let resumed = resumed.or_else(|| flags.resume.clone());
         let session = (scenario.header.session.clone())
             .or_else(|| flags.session.clone())
-            .or_else(|| resumed.filter(|_| !flags.fork))
+            .or_else(|| resumed.filter(|_| !flags.has("--fork-session")))
             .unwrap_or_else(|| ids.uuid());
         let settings = ground.map(|ground| ground.settings.clone());
         let settings = settings.unwrap_or_default();
@@ -209,7 +205,6 @@ impl Engine {
             commands: ground.map(|ground| ground.commands.clone()),
             plugins: ground.map_or_else(Vec::new, |ground| ground.plugins.clone()),
             settings,
-            refusal,
             warnings: ground.map_or_else(Vec::new, |ground| ground.warnings.clone()),
             seed: launch.seed,
             session,
@@ -266,17 +261,7 @@ impl Engine {
         std::mem::take(&mut self.out)
     }
 
-    /// Whether the scenario has ended the process.
-    pub fn is_over(&self) -> bool {
-        self.over
-    }
-
     fn start(&mut self) {
-        if let Some(refusal) = self.refusal.take() {
-            self.write(refusal.stdout.into_bytes());
-            self.out.push(Output::Stderr(refusal.stderr.into_bytes()));
-            return self.exit(refusal.code);
-        }
         for warning in std::mem::take(&mut self.warnings) {
             self.out
                 .push(Output::Stderr(format!("{warning}\n").into_bytes()));

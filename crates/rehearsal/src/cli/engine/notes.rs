@@ -40,15 +40,17 @@ pub(super) fn scribe(
         git_branch: ground.git_branch.clone(),
         entrypoint: entrypoint.map_or("sdk-cli", String::as_str).to_owned(),
     };
-    let scribe = match &ground.past {
+    let mut scribe = match &ground.past {
         Some(past) if past.session_id == session => Scribe::resumed(&ground.places, head, past),
         Some(past) => Scribe::forked(&ground.places, head, past),
-        None => Scribe::new(&ground.places, head, flags.name.as_deref()),
+        None => Scribe::new(
+            &ground.places,
+            head,
+            flags.value("--name").filter(|name| !name.is_empty()),
+        ),
     };
-    Some(match flags.keeps_nothing {
-        true => scribe.unkept(),
-        false => scribe,
-    })
+    scribe.kept = !flags.has("--no-session-persistence");
+    Some(scribe)
 }
 
 impl Engine {
@@ -71,7 +73,7 @@ impl Engine {
         let Written::Append { path, text } = written else {
             return;
         };
-        if !self.flags.mirrors {
+        if !self.flags.has("--session-mirror") {
             return;
         }
         let entries: Vec<Value> = (text.lines())
@@ -231,9 +233,8 @@ impl Engine {
             "type": "queued_command", "prompt": message.prompt(), "commandMode": "prompt",
         });
         let uuid = self.ids.uuid();
-        self.note(&uuid, |scribe, moment| {
-            scribe.attached(None, moment, &attachment)
-        });
+        let line = json!({"type": "attachment", "attachment": attachment});
+        self.note(&uuid, |scribe, moment| scribe.record(None, moment, line));
     }
 
     /// The model was told something by a hook.
@@ -242,15 +243,18 @@ impl Engine {
         let attachment = json!({
             "type": "hook_additional_context", "content": [text], "hookEvent": event,
         });
+        let line = json!({"type": "attachment", "attachment": attachment});
         self.note(&uuid, |scribe, moment| {
-            scribe.attached(agent.as_deref(), moment, &attachment);
+            scribe.record(agent.as_deref(), moment, line)
         });
     }
 
     /// The CLI carried out a command itself.
     pub(super) fn note_command(&mut self, output: &str) {
         let uuid = self.ids.uuid();
-        self.note(&uuid, |scribe, moment| scribe.local_command(moment, output));
+        let content = format!("<local-command-stdout>{output}</local-command-stdout>");
+        let line = json!({"type": "system", "subtype": "local_command", "content": content});
+        self.note(&uuid, |scribe, moment| scribe.record(None, moment, line));
     }
 
     /// The conversation goes on from a summary.

@@ -23,14 +23,12 @@ impl Engine {
         }
         let call = &self.calls[index];
         let event = format!("PreToolUse:{}", call.name);
-        if heard.timed_out {
-            let text = format!("{event} hook did not respond before its timeout");
-            let report = Report::refusal(text);
-            return self.report(index, report);
-        }
-        if heard.closed {
-            let report = Report::refusal(verdict::CLOSED);
-            return self.report(index, report);
+        if let Some(silence) = heard.silence {
+            let text = match silence {
+                Answer::TimedOut => format!("{event} hook did not respond before its timeout"),
+                _ => verdict::CLOSED.to_owned(),
+            };
+            return self.report(index, Report::refusal(text));
         }
         match heard.decision {
             Decision::Deny => {
@@ -118,10 +116,6 @@ impl Engine {
 
     /// Asks the host, and at the same moment the callbacks that may answer in its place.
     fn ask_permission(&mut self, index: usize, body: Value) {
-        if self.heeds_eof() {
-            self.report(index, Report::refusal(verdict::CLOSED));
-            return;
-        }
         let hooks = self.put_permission_hooks(index, &body);
         self.put_permission(index, body, hooks, &Asking::default());
     }

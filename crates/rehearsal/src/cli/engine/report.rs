@@ -269,19 +269,4 @@ mod tests {
         );
         assert_eq!(report.structured, report.content);
     }
-
-    #[test]
-    fn what_a_server_structures_is_told_as_text_too() {
-        let result =
-            json!({"content": [{"type": "text", "text": "x"}], "structuredContent": {"sides": 4}});
-        let report = report(&result);
-        assert_eq!(report.content, "{\"sides\":4}");
-        assert_eq!(report.structured["structuredContent"]["sides"], 4);
-    }
-
-    #[test]
-    fn what_the_model_sees_in_a_tag_is_told_without_it() {
-        let report = Report::error("<tool_use_error>Error: no</tool_use_error>");
-        assert_eq!(report.structured, "Error: no");
-    }
 }

@@ -8,27 +8,23 @@ use super::deed::{Deed, Kind};
 use super::report::Report;
 use super::{Engine, Launch};
 use crate::cli::args::Flags;
-use crate::cli::permissions::{Permissions, Prompts, Refusal, Setup};
+use crate::cli::permissions::{Permissions, Refusal, Setup};
 
 /// Returns the permissions that flags and settings give.
 pub(super) fn permissions(launch: &Launch, flags: &Flags) -> Permissions {
     let ground = launch.ground.as_ref();
-    // Inside a test there are no flags, and the host is always there.
-    let prompts = match flags.asks_host || ground.is_none() {
-        true => Prompts::Host,
-        false => Prompts::Nobody,
-    };
     let home = PathBuf::from(&launch.home);
     let config_dir = ground.map(|ground| ground.places.config_dir.clone());
     let settings = ground.map(|ground| ground.settings.sources.clone());
     Permissions::new(Setup {
         mode: flags.mode.clone(),
         bypass_allowed: flags.bypass_allowed,
-        prompts,
+        // Inside a test there are no flags, and the host is always there.
+        asks_host: flags.asks_host || ground.is_none(),
         cwd: PathBuf::from(&launch.cwd),
         config_dir: config_dir.unwrap_or_else(|| home.join(".claude")),
         home,
-        dirs: flags.add_dirs.iter().map(PathBuf::from).collect(),
+        dirs: flags.values("--add-dir").map(PathBuf::from).collect(),
         allowed: flags.allowed.clone(),
         disallowed: flags.disallowed.clone(),
         settings: settings.unwrap_or_default(),

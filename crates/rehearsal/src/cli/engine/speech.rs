@@ -9,11 +9,7 @@ use super::ledger::Spent;
 use super::lines::{apply, encode};
 use super::talk::{MAIN, Message};
 use crate::cli::scenario::Amend;
-
-/// Characters in a delta, where a text is neither very short nor very long.
-const PIECE: usize = 16;
-/// A very long text comes in no more deltas than this.
-const MOST_PIECES: usize = 256;
+use crate::model::render::{MAX_DELTAS, pieces};
 
 /// A block that is being said.
 #[derive(Debug, Clone)]
@@ -89,7 +85,9 @@ impl Engine {
             || self.talk(talk).chunk.is_some()
             || self.mind.is_some()
         {
-            true => pieces(&text, self.talk(talk).chunk),
+            true => pieces(&text, self.talk(talk).chunk, MAX_DELTAS)
+                .map(str::to_owned)
+                .collect(),
             false => words(&text),
         };
         if block["type"] == "tool_use" {
@@ -332,7 +330,10 @@ impl Engine {
     /// One line is built and the others are cut from it, so that a hundred thousand cost little more than copying.
     pub(super) fn flood(&mut self, next: u64, count: u64, bytes: usize) {
         const TEXT: &str = "@text@";
-        let line = self.event(text_delta(TEXT));
+        let line = self.event(json!({
+            "type": "content_block_delta", "index": 0,
+            "delta": {"type": "text_delta", "text": TEXT},
+        }));
         let uuid = line["uuid"].as_str().unwrap_or_default().to_owned();
         let template = String::from_utf8(encode(&line, true)).unwrap_or_default();
         let Some((head, (middle, tail))) = template
@@ -373,43 +374,9 @@ fn display(block: &Value) -> bool {
     block["type"] == "thinking"
 }
 
-fn text_delta(text: &str) -> Value {
-    json!({
-        "type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text},
-    })
-}
-
 /// One word after the other, each with the blanks after it.
 fn words(text: &str) -> Vec<String> {
     text.split_inclusive(char::is_whitespace)
         .map(str::to_owned)
         .collect()
-}
-
-/// A short text in three pieces, a long one in many, a very long one in not too many.
-fn pieces(text: &str, chunk: Option<usize>) -> Vec<String> {
-    let characters: Vec<char> = text.chars().collect();
-    let length = characters.len();
-    let size = chunk.unwrap_or_else(|| {
-        let short = length.div_ceil(3).clamp(1, PIECE);
-        short.max(length.div_ceil(MOST_PIECES))
-    });
-    let pieces = characters.chunks(size.max(1));
-    pieces.map(|piece| piece.iter().collect()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_are_few_and_together_the_text() {
-        assert_eq!(pieces("Ready again.", None), ["Read", "y ag", "ain."]);
-        assert_eq!(pieces("Four.", None), ["Fo", "ur", "."]);
-        assert_eq!(pieces("äöü", Some(2)), ["äö", "ü"]);
-        assert!(pieces("", None).is_empty());
-        let long = "x".repeat(100_000);
-        assert!(pieces(&long, None).len() <= MOST_PIECES);
-        assert_eq!(pieces(&long, None).concat(), long);
-    }
 }

@@ -1,6 +1,5 @@
 //! What each step does.
 
-use super::ask::Asked;
 use super::fiber::{Batch, Fiber, Role, Wait};
 use super::talk::MAIN;
 use super::{Engine, Output};
@@ -45,10 +44,7 @@ impl Engine {
                 let question = self.filled_question(fiber, question);
                 let asked = self.ask(fiber.talk, question, &asking);
                 if !asking.nowait {
-                    fiber.wait = match asked {
-                        Asked::Questions(serials) => Wait::Answer(serials),
-                        Asked::Call(serial) => Wait::Calls(vec![serial]),
-                    };
+                    fiber.wait = asked;
                 }
             }
             Step::Cancel(name) => self.cancel(&name),

@@ -470,16 +470,11 @@ impl Engine {
         let task = self.tasks.iter().find(|task| task.id == id)?;
         let (work, description) = (task.work, task.description.clone());
         match work {
-            Work::Command(serial) => self.out.push(Output::Abort { serial }),
-            Work::Talk(key) => {
-                self.fibers.retain(|fiber| fiber.talk != key);
-                self.calls.retain(|call| call.talk != key);
-                self.agent_stats.killed_by_user += 1;
+            Work::Command(serial) => {
+                self.out.push(Output::Abort { serial });
+                self.settle_task(work, "killed", json!({"summary": description}));
             }
-        }
-        self.settle_task(work, "killed", json!({"summary": description}));
-        if let Work::Talk(key) = work {
-            self.talks.retain(|talk| talk.key != key);
+            Work::Talk(key) => self.kill_agent(key, &description),
         }
         Some(description)
     }
@@ -509,12 +504,16 @@ impl Engine {
             .map(|talk| talk.key)
             .collect();
         for key in waited {
-            self.fibers.retain(|fiber| fiber.talk != key);
-            self.calls.retain(|call| call.talk != key);
-            self.agent_stats.killed_by_user += 1;
-            self.settle_task(Work::Talk(key), "killed", json!({"summary": ""}));
-            self.talks.retain(|talk| talk.key != key);
+            self.kill_agent(key, "");
         }
+    }
+
+    fn kill_agent(&mut self, key: u64, summary: &str) {
+        self.fibers.retain(|fiber| fiber.talk != key);
+        self.calls.retain(|call| call.talk != key);
+        self.agent_stats.killed_by_user += 1;
+        self.settle_task(Work::Talk(key), "killed", json!({"summary": summary}));
+        self.talks.retain(|talk| talk.key != key);
     }
 
     /// The host denied a call of an agent and said stop: the agent ends, and the conversation that waits for it goes on.
@@ -522,12 +521,7 @@ impl Engine {
         let Some(agent) = self.agent(key).cloned() else {
             return;
         };
-        self.fibers.retain(|fiber| fiber.talk != key);
-        self.calls.retain(|call| call.talk != key);
-        self.agent_stats.killed_by_user += 1;
-        let summary = json!({"summary": agent.description});
-        self.settle_task(Work::Talk(key), "killed", summary);
-        self.talks.retain(|talk| talk.key != key);
+        self.kill_agent(key, &agent.description);
         let waits = |call: &Call| {
             call.tool_use_id == agent.tool_use_id && matches!(call.stage, Stage::Delegated)
         };

@@ -337,7 +337,7 @@ impl Engine {
 
     /// The turn takes a message: it is replayed with the first word, and completed with the turn's result.
     fn consume(&mut self, message: &UserMessage) {
-        let replays = self.flags.replay && self.does(Habit::Ack);
+        let replays = self.flags.has("--replay-user-messages") && self.does(Habit::Ack);
         if let Some(turn) = &mut self.turn {
             turn.answers.extend(message.uuid());
             if replays {

@@ -96,24 +96,6 @@ fn a_text_can_be_long_and_a_prompt_empty() {
 }
 
 #[test]
-fn a_plan_waits_for_a_word_and_needs_somebody_who_gives_it() {
-    let (tools, agents) = (offered(), Vec::new());
-    let prompt = "plan: 1. Tidy\\n2. Rest, then run `touch done`";
-    let in_plan = Request {
-        mode: "plan",
-        ..request(prompt, &tools, &agents)
-    };
-    let shown_plan = shown(&follow(&in_plan));
-    let file = r#"Write {"content":"1. Tidy\n2. Rest","file_path":"${plan_file}"}"#;
-    assert!(shown_plan.starts_with(&format!("{file}; OR(ExitPlanMode {{}}; OR(Bash ")));
-    let nobody = Request {
-        tools: &[],
-        ..in_plan
-    };
-    assert!(shown(&follow(&nobody)).starts_with("say \"I cannot put a plan before you"));
-}
-
-#[test]
 fn a_tool_of_a_server_gets_what_is_said_or_what_fits() {
     let text = |name: &str| json!({"type": "object", "properties": {name: {"type": "string"}}, "required": [name]});
     let inputs = [
@@ -151,33 +133,4 @@ fn the_word_of_the_first_prompt_is_known() {
         ..request("what did I ask you to remember?", &tools, &agents)
     };
     assert_eq!(shown(&follow(&later)), "say \"PINEAPPLE\"");
-}
-
-#[test]
-fn a_schema_gets_its_answer_after_the_requests() {
-    let schema = json!({"type":"object","properties":{"colour":{"type":"string"},"count":{"type":"integer"}},"required":["colour","count"]});
-    let tools = offered();
-    let with = |prompt| {
-        shown(&follow(&Request {
-            schema: Some(&schema),
-            ..request(prompt, &tools, &[])
-        }))
-    };
-    assert_eq!(
-        with("colour: red, count: 3"),
-        "StructuredOutput {\"colour\":\"red\",\"count\":3}"
-    );
-    let after = with("run `ls`");
-    let end = r#"; CLOSE; StructuredOutput {"colour":"run `ls`","count":1}"#;
-    assert!(
-        after.starts_with("Bash ") && after.ends_with(end),
-        "{after}"
-    );
-    let refused = with("Answer with {\"colour\":\"red\"}");
-    assert!(
-        refused.starts_with(
-            "StructuredOutput {\"colour\":\"red\"}; IF REFUSED(StructuredOutput {\"colour\":"
-        ),
-        "{refused}"
-    );
 }

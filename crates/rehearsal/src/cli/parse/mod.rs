@@ -19,18 +19,12 @@ use crate::model::{ParseError, Position};
 
 /// Why a scenario could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name}:{at}: expected {expected}, found {found}{}", Hint(.hint.as_deref()))]
+#[error("{name}:{error}{}", Hint(.error.hint.as_deref()))]
 pub struct ScenarioError {
     /// The scenario.
     pub name: String,
-    /// Where in it.
-    pub at: Position,
-    /// What should have stood there.
-    pub expected: String,
-    /// What stands there.
-    pub found: String,
-    /// The word that was probably meant.
-    pub hint: Option<String>,
+    /// What is wrong, and where in it.
+    pub error: ParseError,
 }
 
 struct Hint<'a>(Option<&'a str>);
@@ -44,18 +38,6 @@ impl fmt::Display for Hint<'_> {
     }
 }
 
-/// An error of the scanner, with the word that was probably meant.
-struct Wrong {
-    error: ParseError,
-    hint: Option<String>,
-}
-
-impl From<ParseError> for Wrong {
-    fn from(error: ParseError) -> Self {
-        Self { error, hint: None }
-    }
-}
-
 impl Scenario {
     /// Reads a scenario; `name` stands in front of errors.
     ///
@@ -63,7 +45,7 @@ impl Scenario {
     /// use countersign_rehearsal::cli::Scenario;
     /// assert!(Scenario::parse("turn\n  say \"Hello.\"\n", "hello").is_ok());
     /// let error = Scenario::parse("turn\n  sya \"Hello.\"\n", "hello").unwrap_err();
-    /// assert_eq!(error.hint.as_deref(), Some("say"));
+    /// assert_eq!(error.error.hint.as_deref(), Some("say"));
     /// ```
     ///
     /// # Errors
@@ -78,12 +60,9 @@ impl Scenario {
                 header,
                 blocks,
             }),
-            Err(wrong) => Err(ScenarioError {
+            Err(error) => Err(ScenarioError {
                 name: name.to_owned(),
-                at: wrong.error.at,
-                expected: wrong.error.expected,
-                found: wrong.error.found,
-                hint: wrong.hint,
+                error,
             }),
         }
     }
@@ -159,30 +138,32 @@ impl Nested {
 }
 
 impl Parser {
-    fn lines<'a>(&mut self, lines: &mut Lines<'a>) -> Result<(), Wrong> {
+    fn lines<'a>(&mut self, lines: &mut Lines<'a>) -> Result<(), ParseError> {
         while let Some(mut cursor) = lines.next_directive() {
             self.line(&mut cursor, lines)?;
         }
         Ok(())
     }
 
-    fn line<'a>(&mut self, cursor: &mut Cursor<'a>, lines: &mut Lines<'a>) -> Result<(), Wrong> {
+    fn line<'a>(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        lines: &mut Lines<'a>,
+    ) -> Result<(), ParseError> {
         let before = cursor.clone();
         let in_block = self.open.is_some();
         let expected = || words::allowed(in_block);
         let name = cursor.word("a word")?;
         let Some(word) = WORDS.iter().find(|word| word.name == name) else {
-            return Err(Wrong {
-                hint: words::nearest(name, WORDS.iter().map(|word| word.name)).map(str::to_owned),
-                error: before.error(expected()),
-            });
+            let meant = words::nearest(name, WORDS.iter().map(|word| word.name));
+            return Err(before.error(expected()).meaning(meant));
         };
         match word.place {
             Place::Header if in_block => {
-                return Err(before.error("this line above the first block").into());
+                return Err(before.error("this line above the first block"));
             }
             Place::Step if !in_block => {
-                return Err(before.error(expected()).into());
+                return Err(before.error(expected()));
             }
             Place::Header => self.header_line(name, cursor)?,
             Place::Block => {
@@ -201,7 +182,7 @@ impl Parser {
         Ok(())
     }
 
-    fn header_line(&mut self, name: &str, cursor: &mut Cursor<'_>) -> Result<(), Wrong> {
+    fn header_line(&mut self, name: &str, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
         match name {
             "version" => self.header.version = version(cursor)?,
             "session" => {
@@ -227,7 +208,7 @@ impl Parser {
         name: &str,
         cursor: &mut Cursor<'a>,
         lines: &mut Lines<'a>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), ParseError> {
         let at = cursor.position();
         let kind = match name {
             "repeat" if cursor.take_word("forever") => Nested::Repeat(None),
@@ -251,9 +232,9 @@ impl Parser {
         Ok(())
     }
 
-    fn other_branch(&mut self, cursor: &Cursor<'_>) -> Result<(), Wrong> {
+    fn other_branch(&mut self, cursor: &Cursor<'_>) -> Result<(), ParseError> {
         let Some(level) = self.nest.last_mut() else {
-            return Err(cursor.error("an open `if` above `else`").into());
+            return Err(cursor.error("an open `if` above `else`"));
         };
         match std::mem::replace(&mut level.kind, Nested::Block) {
             Nested::Then(condition) => {
@@ -263,15 +244,15 @@ impl Parser {
             }
             other => {
                 level.kind = other;
-                Err(cursor.error("an open `if` above `else`").into())
+                Err(cursor.error("an open `if` above `else`"))
             }
         }
     }
 
-    fn close_level(&mut self, cursor: &Cursor<'_>) -> Result<(), Wrong> {
+    fn close_level(&mut self, cursor: &Cursor<'_>) -> Result<(), ParseError> {
         if self.nest.len() < 2 {
             let expected = "an open `repeat`, `together`, `agent` or `if` above `end`";
-            return Err(cursor.error(expected).into());
+            return Err(cursor.error(expected));
         }
         match self.nest.pop() {
             Some(level) => self.push(level.kind.step(level.steps), cursor),
@@ -279,13 +260,13 @@ impl Parser {
         }
     }
 
-    fn push(&mut self, step: Step, at: &Cursor<'_>) -> Result<(), Wrong> {
+    fn push(&mut self, step: Step, at: &Cursor<'_>) -> Result<(), ParseError> {
         match self.nest.last_mut() {
             Some(Level {
                 kind: Nested::Together,
                 ..
             }) if !matches!(step, Step::Tool(_) | Step::Agent(_)) => {
-                Err(at.error("`tool` or `agent` inside of `together`").into())
+                Err(at.error("`tool` or `agent` inside of `together`"))
             }
             Some(level) => {
                 level.steps.push(step);
@@ -298,7 +279,7 @@ impl Parser {
         }
     }
 
-    fn close_block(&mut self) -> Result<(), Wrong> {
+    fn close_block(&mut self) -> Result<(), ParseError> {
         if self.nest.len() > 1
             && let Some(level) = self.nest.pop()
         {
@@ -306,8 +287,9 @@ impl Parser {
                 at: level.at,
                 expected: format!("an `end` for this `{}`", level.kind.word()),
                 found: "the end of the block".to_owned(),
+                hint: None,
             };
-            return Err(error.into());
+            return Err(error);
         }
         if let (Some(when), Some(level)) = (self.open.take(), self.nest.pop()) {
             self.blocks.push(Block {
@@ -318,7 +300,7 @@ impl Parser {
         Ok(())
     }
 
-    fn finish(&mut self, text: &str) -> Result<(Header, Vec<Block>), Wrong> {
+    fn finish(&mut self, text: &str) -> Result<(Header, Vec<Block>), ParseError> {
         self.close_block()?;
         self.header.settings = std::mem::take(&mut self.settings).into();
         check_variables(text, &self.blocks)?;
@@ -329,15 +311,15 @@ impl Parser {
     }
 }
 
-fn version(cursor: &mut Cursor<'_>) -> Result<Version, Wrong> {
+fn version(cursor: &mut Cursor<'_>) -> Result<Version, ParseError> {
     const EXPECTED: &str = "a version such as 2.0.75";
     let before = cursor.clone();
     let word = cursor.word(EXPECTED)?;
-    word.parse().map_err(|_| before.error(EXPECTED).into())
+    word.parse().map_err(|_| before.error(EXPECTED))
 }
 
 /// The rest of the line that opens a block.
-fn opening(name: &str, cursor: &mut Cursor<'_>) -> Result<When, Wrong> {
+fn opening(name: &str, cursor: &mut Cursor<'_>) -> Result<When, ParseError> {
     Ok(match name {
         "start" => When::Start,
         "turn" => turn(cursor)?,
@@ -360,7 +342,7 @@ fn opening(name: &str, cursor: &mut Cursor<'_>) -> Result<When, Wrong> {
 }
 
 /// `turn [always | N times] [when "…"]`
-fn turn(cursor: &mut Cursor<'_>) -> Result<When, Wrong> {
+fn turn(cursor: &mut Cursor<'_>) -> Result<When, ParseError> {
     let uses = cursor.uses()?;
     let contains = if cursor.take_word("when") {
         Some(cursor.string("the text to look for, in quotes")?)
@@ -376,7 +358,7 @@ const VARIABLES: &str =
     "cwd first_prompt home mode model n plan_file prompt result session user_uuid uuid version";
 
 /// Every `${name}` of the text is built in or the name of a question.
-fn check_variables(text: &str, blocks: &[Block]) -> Result<(), Wrong> {
+fn check_variables(text: &str, blocks: &[Block]) -> Result<(), ParseError> {
     let mut names: BTreeSet<&str> = VARIABLES.split(' ').collect();
     for block in blocks {
         collect_labels(&block.steps, &mut names);
@@ -391,16 +373,14 @@ fn check_variables(text: &str, blocks: &[Block]) -> Result<(), Wrong> {
                 continue;
             }
             let known: Vec<&str> = names.iter().copied().collect();
-            return Err(Wrong {
-                hint: words::nearest(name, known.iter().copied()).map(str::to_owned),
-                error: ParseError {
-                    at: Position {
-                        line: index + 1,
-                        column: line[..at].chars().count() + 1,
-                    },
-                    expected: format!("one of the names {}, or `$${{`", known.join(", ")),
-                    found: format!("`${{{name}}}`"),
+            return Err(ParseError {
+                at: Position {
+                    line: index + 1,
+                    column: line[..at].chars().count() + 1,
                 },
+                expected: format!("one of the names {}, or `$${{`", known.join(", ")),
+                found: format!("`${{{name}}}`"),
+                hint: words::nearest(name, known.iter().copied()).map(str::to_owned),
             });
         }
     }

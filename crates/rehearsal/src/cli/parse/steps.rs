@@ -1,10 +1,7 @@
 //! Single steps: what follows the first word of a line inside a block.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
-use super::Wrong;
 use crate::cli::Signal;
 use crate::cli::expect::{Condition, Pattern};
 use crate::cli::scenario;
@@ -13,9 +10,10 @@ use crate::cli::scenario::{
     Step, Topic,
 };
 use crate::cli::words;
+use crate::model::ParseError;
 use crate::model::scan::{Cursor, Lines};
 
-type Parsed<T> = Result<T, Wrong>;
+type Parsed<T> = Result<T, ParseError>;
 
 /// Reads the step that `name` begins.
 pub(super) fn step<'a>(name: &str, cursor: &mut Cursor<'a>, lines: &mut Lines<'a>) -> Parsed<Step> {
@@ -57,7 +55,12 @@ pub(super) fn step<'a>(name: &str, cursor: &mut Cursor<'a>, lines: &mut Lines<'a
         "wait" => wait(cursor)?,
         "fold" => Step::Fold,
         "pace" => Step::Pace(cursor.duration()?),
-        "usage" => Step::Usage(counts(cursor)?),
+        "usage" => {
+            let mut counts = Counts::default();
+            let expected = "input=N, output=N, cache_read=N, cache_write=N or cost=DOLLARS";
+            cursor.usage(&mut counts, expected)?;
+            Step::Usage(counts)
+        }
         "skip" => Step::Skip(cursor.number("how many turns")?),
         "tool" => Step::Tool(calling(cursor, lines)?),
         "follow" if cursor.is_done() => Step::Follow(None),
@@ -129,10 +132,10 @@ fn one_of<'w>(cursor: &mut Cursor<'_>, allowed: &[&'w str]) -> Parsed<&'w str> {
     let found = cursor.word(&listed(allowed))?;
     match allowed.iter().find(|word| **word == found) {
         Some(word) => Ok(word),
-        None => Err(Wrong {
-            hint: words::nearest(found, allowed.iter().copied()).map(str::to_owned),
-            error: before.error(listed(allowed)),
-        }),
+        None => {
+            let meant = words::nearest(found, allowed.iter().copied());
+            Err(before.error(listed(allowed)).meaning(meant))
+        }
     }
 }
 
@@ -148,14 +151,14 @@ fn text<'a>(cursor: &mut Cursor<'a>, lines: &mut Lines<'a>) -> Parsed<String> {
         let times: usize = cursor.number("a count")?;
         return Ok(cursor.text(lines, EXPECTED)?.repeat(times));
     }
-    Ok(cursor.text(lines, EXPECTED)?)
+    cursor.text(lines, EXPECTED)
 }
 
 fn object<'a>(cursor: &mut Cursor<'a>, lines: &mut Lines<'a>) -> Parsed<Value> {
     let before = cursor.clone();
     match cursor.value_or_here(lines)? {
         object @ Value::Object(_) => Ok(object),
-        _ => Err(before.error("a JSON object").into()),
+        _ => Err(before.error("a JSON object")),
     }
 }
 
@@ -179,7 +182,7 @@ fn amendment(cursor: &mut Cursor<'_>, amend: &mut Amend) -> Parsed<Option<()>> {
         let before = cursor.clone();
         let value = cursor.value()?;
         if !value.is_object() {
-            return Err(before.error("a JSON object").into());
+            return Err(before.error("a JSON object"));
         }
         amend.with = Some(value);
     } else if cursor.take_word("without") {
@@ -243,10 +246,8 @@ fn asking(cursor: &mut Cursor<'_>, question: &mut Question) -> Parsed<Asking> {
         } else {
             let allowed = ["as", "id=…", "nowait", "with", "without", "gives"];
             let found = before.peek_word();
-            return Err(Wrong {
-                hint: words::nearest(found, allowed).map(str::to_owned),
-                error: before.error("`as NAME`, `id=ID`, `nowait`, `with {…}`, `without …` (after `ask` also `gives \"…\"`)"),
-            });
+            let error = before.error("`as NAME`, `id=ID`, `nowait`, `with {…}`, `without …` (after `ask` also `gives \"…\"`)");
+            return Err(error.meaning(words::nearest(found, allowed)));
         }
     }
     Ok(asking)
@@ -265,7 +266,7 @@ fn calling<'a>(cursor: &mut Cursor<'a>, lines: &mut Lines<'a>) -> Parsed<Calling
         match one_of(cursor, &["gives", "fails", "nowait"])? {
             "nowait" => calling.nowait = true,
             _ if calling.gives.is_some() => {
-                return Err(before.error("one of `gives` and `fails`, once").into());
+                return Err(before.error("one of `gives` and `fails`, once"));
             }
             "gives" => calling.gives = Some(Gives::Text(text(cursor, lines)?)),
             _ => calling.gives = Some(Gives::Error(text(cursor, lines)?)),
@@ -299,27 +300,6 @@ pub(super) fn branch(cursor: &mut Cursor<'_>) -> Parsed<scenario::Condition> {
             _ => scenario::Condition::Mode(cursor.word("a permission mode")?.to_owned()),
         },
     )
-}
-
-/// `[input=N] [output=N] [cache_read=N] [cache_write=N] [cost=DOLLARS]`
-fn counts(cursor: &mut Cursor<'_>) -> Parsed<Counts> {
-    const EXPECTED: &str = "input=N, output=N, cache_read=N, cache_write=N or cost=DOLLARS";
-    let mut counts = Counts::default();
-    while !cursor.is_done() {
-        let before = cursor.clone();
-        let (name, value) = cursor.pair(EXPECTED)?;
-        let wrong = || Wrong::from(before.error(EXPECTED));
-        let number = || value.parse::<u64>().map_err(|_| wrong());
-        match name {
-            "input" => counts.input = Some(number()?),
-            "output" => counts.output = Some(number()?),
-            "cache_read" => counts.cache_read = Some(number()?),
-            "cache_write" => counts.cache_write = Some(number()?),
-            "cost" => counts.cost = Some(value.parse().map_err(|_| wrong())?),
-            _ => return Err(wrong()),
-        }
-    }
-    Ok(counts)
 }
 
 fn how(cursor: &mut Cursor<'_>) -> Parsed<How> {
@@ -382,11 +362,9 @@ fn condition(cursor: &mut Cursor<'_>) -> Parsed<Condition> {
     }
     let before = cursor.clone();
     let Some((key, sign)) = cursor.key(&['=', '~']) else {
-        return Err(before
-            .error(
-                "a JSON object, or a condition like model=opus or content~\"text\", or `within 2s`",
-            )
-            .into());
+        return Err(before.error(
+            "a JSON object, or a condition like model=opus or content~\"text\", or `within 2s`",
+        ));
     };
     let value = if cursor.peek_word().starts_with(['"', '{', '[']) {
         cursor.value()?
@@ -397,7 +375,7 @@ fn condition(cursor: &mut Cursor<'_>) -> Parsed<Condition> {
     match (sign, value) {
         ('=', value) => Ok(Condition::Equals(key.to_owned(), value)),
         (_, Value::String(text)) => Ok(Condition::Contains(key.to_owned(), text)),
-        _ => Err(before.error("a text after `~`").into()),
+        _ => Err(before.error("a text after `~`")),
     }
 }
 
@@ -426,19 +404,12 @@ fn wait(cursor: &mut Cursor<'_>) -> Parsed<Step> {
             cursor.take_word("forever");
             Step::WaitForever
         }
-        word if word.starts_with(|c: char| c.is_ascii_digit()) => Step::Pause(pause(cursor)?),
+        word if word.starts_with(|c: char| c.is_ascii_digit()) => Step::Pause(cursor.duration()?),
         word => {
-            let hint = words::nearest(word, ["user", "control", "answers", "forever"]);
-            return Err(Wrong {
-                hint: hint.map(str::to_owned),
-                error: cursor.error(EXPECTED),
-            });
+            let meant = words::nearest(word, ["user", "control", "answers", "forever"]);
+            return Err(cursor.error(EXPECTED).meaning(meant));
         }
     })
-}
-
-fn pause(cursor: &mut Cursor<'_>) -> Parsed<Duration> {
-    Ok(cursor.duration()?)
 }
 
 /// A number of bytes: `4096`, `64K`, `20M`.
@@ -460,7 +431,7 @@ fn size(cursor: &mut Cursor<'_>) -> Parsed<u64> {
         .parse::<u64>()
         .ok()
         .and_then(|amount| amount.checked_mul(unit))
-        .ok_or_else(|| before.error(EXPECTED).into())
+        .ok_or_else(|| before.error(EXPECTED))
 }
 
 /// A text in quotes with `\xHH`, `\n`, `\r`, `\t`, `\0`, `\\` and `\"`.
@@ -472,7 +443,7 @@ fn bytes(cursor: &mut Cursor<'_>) -> Parsed<Vec<u8>> {
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'))
         .ok_or_else(|| before.error(EXPECTED))?;
-    let wrong = || Wrong::from(before.error(EXPECTED));
+    let wrong = || before.error(EXPECTED);
     let mut out = Vec::with_capacity(inner.len());
     let mut rest = inner.bytes();
     while let Some(byte) = rest.next() {

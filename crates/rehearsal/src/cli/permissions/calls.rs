@@ -11,7 +11,6 @@ use super::decision::{Accepted, Refusal};
 use super::places::{Places, leads};
 use super::question::{
     Firm, Question, Verdict, not_granted, suggest_edits, suggest_folder, suggest_reading,
-    suggest_rules,
 };
 use super::rule::{Behavior, Rule, today};
 use super::rules::Rules;
@@ -54,8 +53,8 @@ pub(super) enum Touch {
 /// What a file tool does to its path.
 pub(super) fn touch_of(tool: &str) -> Option<Touch> {
     match tool {
-        "Read" | "Glob" | "Grep" => Some(Touch::Read),
-        "Write" | "Edit" | "NotebookEdit" => Some(Touch::Write),
+        "Read" => Some(Touch::Read),
+        "Write" | "Edit" => Some(Touch::Write),
         _ => None,
     }
 }
@@ -91,19 +90,11 @@ impl Check<'_> {
     }
 }
 
-fn path_key(tool: &str) -> Option<&'static str> {
-    match tool {
-        "Read" | "Write" | "Edit" => Some("file_path"),
-        "NotebookEdit" => Some("notebook_path"),
-        "Glob" | "Grep" => Some("path"),
-        _ => None,
-    }
-}
-
 /// The input as the CLI settles it before anybody sees it: full paths, defaults filled in.
 pub(super) fn settle(places: &Places, tool: &str, mut input: Value) -> Value {
-    let key = path_key(tool).filter(|key| *key != "path");
-    if let Some(Value::String(path)) = key.and_then(|key| input.get_mut(key)) {
+    if touch_of(tool).is_some()
+        && let Some(Value::String(path)) = input.get_mut("file_path")
+    {
         *path = places.absolute(path).to_string_lossy().into_owned();
     }
     if let ("Edit", Value::Object(fields)) = (tool, &mut input) {
@@ -114,8 +105,7 @@ pub(super) fn settle(places: &Places, tool: &str, mut input: Value) -> Value {
 
 /// The path a call of a file tool works on.
 fn target(places: &Places, call: &Call<'_>) -> PathBuf {
-    let path = path_key(call.tool).map_or("", |key| call.text(key));
-    places.absolute(path)
+    places.absolute(call.text("file_path"))
 }
 
 /// What is to become of a call.
@@ -126,15 +116,8 @@ pub(super) fn judge(check: &Check<'_>, call: &Call<'_>) -> Verdict {
     let tool = today(call.tool);
     let content = |behavior| match tool {
         "WebFetch" => {
-            let host = host_of(call.text("url")).to_ascii_lowercase();
-            (check.rules).fitting(behavior, tool, |content| means_host(content, &host))
-        }
-        "Skill" => {
-            let name = call.text("skill").trim_start_matches('/');
-            check.rules.fitting(behavior, tool, |content| {
-                let start = content.strip_suffix(":*");
-                content == name || start.is_some_and(|start| name.starts_with(start))
-            })
+            let host = format!("domain:{}", host_of(call.text("url")));
+            (check.rules).fitting(behavior, tool, |content| content == host)
         }
         _ => None,
     };
@@ -167,18 +150,6 @@ pub(super) fn judge(check: &Check<'_>, call: &Call<'_>) -> Verdict {
     }
 }
 
-fn means_host(content: &str, host: &str) -> bool {
-    let Some(domain) = content.strip_prefix("domain:") else {
-        return false;
-    };
-    let domain = domain.to_ascii_lowercase();
-    let below = domain.strip_prefix("*.").is_some_and(|parent| {
-        let rest = host.strip_suffix(parent);
-        rest.is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'))
-    });
-    below || domain == host
-}
-
 /// The host of a URL, without port and user.
 fn host_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
@@ -196,13 +167,10 @@ fn file(check: &Check<'_>, call: &Call<'_>, touch: Touch) -> Verdict {
         let whole = check.rules.whole(behavior, call.tool);
         whole.or_else(|| check.path_rule(behavior, touch, &path))
     };
-    if rule(Behavior::Deny).is_some() {
-        let text = "File is in a directory that is denied by your permission settings.";
-        return Verdict::Denied(Refusal::by_path(text));
-    }
     let unreadable = || check.path_rule(Behavior::Deny, Touch::Read, &path);
-    if touch == Touch::Write && unreadable().is_some() {
-        let text = "File is covered by a Read deny rule in your permission settings and so may not be written either.";
+    // What may not be read may not be changed either.
+    if rule(Behavior::Deny).or_else(unreadable).is_some() {
+        let text = "File is in a directory that is denied by your permission settings.";
         return Verdict::Denied(Refusal::by_path(text));
     }
     if let Some(source) = rule(Behavior::Ask) {
@@ -240,10 +208,7 @@ fn file(check: &Check<'_>, call: &Call<'_>, touch: Touch) -> Verdict {
         asked.fields["decision_reason"] = "Path is outside allowed working directories".into();
         asked.fields["decision_reason_type"] = "workingDir".into();
     }
-    if matches!(call.tool, "Read" | "Write" | "Edit") {
-        asked.fields["server_policy_ask_only"] = true.into();
-    }
-    Verdict::Asked(asked)
+    Verdict::Asked(asked.with("server_policy_ask_only", true))
 }
 
 fn wanted(touch: Touch, path: &Path) -> String {
@@ -256,15 +221,6 @@ fn wanted(touch: Touch, path: &Path) -> String {
 }
 
 fn edit_offers(check: &Check<'_>, path: &Path) -> Vec<Value> {
-    let skills = check.places.root.join(".claude/skills");
-    let skill = path.strip_prefix(skills).ok().and_then(|rest| {
-        let skill = rest.components().next()?;
-        let pattern = format!("/.claude/skills/{}/**", skill.as_os_str().to_string_lossy());
-        Rule::new("Edit", Some(&pattern))
-    });
-    if let Some(rule) = skill {
-        return vec![suggest_rules(&[rule], Source::Session)];
-    }
     let edits = check.offers_edits.then(suggest_edits);
     let folder = path.parent().filter(|_| !check.is_inside(path));
     edits
@@ -279,10 +235,8 @@ pub(super) fn shown(places: &Places, call: &Call<'_>, mut fields: Value) -> Valu
     let description = match call.tool {
         "Bash" if call.text("description").is_empty() => call.text("command").to_owned(),
         "Bash" | "Monitor" | "Task" | "Agent" => call.text("description").to_owned(),
-        "Glob" | "Grep" => call.text("pattern").to_owned(),
         "WebFetch" => call.text("url").to_owned(),
         "WebSearch" => call.text("query").to_owned(),
-        "Skill" => call.text("skill").to_owned(),
         tool if touch_of(tool).is_some() => places.shown(&target(places, call)),
         _ => String::new(),
     };

@@ -97,15 +97,14 @@ pub(in crate::cli) struct Refusal {
     pub(in crate::cli) event: Option<Value>,
     pub(super) source: &'static str,
     pub(super) reason_type: Option<&'static str>,
-    /// `permission-rule`, `user-rejected`, `automode-unavailable`.
+    /// `permission-rule`, `user-rejected`.
     pub(in crate::cli) kind: Option<&'static str>,
 }
 
 impl Refusal {
-    /// A refusal with its reason, which the host is told of.
-    fn told(text: String, reason_type: &'static str, mut event: Value) -> Self {
-        event["decision_reason_type"] = reason_type.into();
-        event["message"] = text.clone().into();
+    /// A rule, or the mode, refuses the call.
+    pub(super) fn by_rule(text: String, reason_type: &'static str) -> Self {
+        let event = json!({"decision_reason_type": reason_type, "message": text});
         Refusal {
             text,
             event: Some(event),
@@ -113,11 +112,6 @@ impl Refusal {
             reason_type: Some(reason_type),
             kind: Some("permission-rule"),
         }
-    }
-
-    /// A rule, or the mode, refuses the call.
-    pub(super) fn by_rule(text: String, reason_type: &'static str) -> Self {
-        Refusal::told(text, reason_type, json!({}))
     }
 
     /// A rule about a path refuses the call; the host is not told.
@@ -155,32 +149,6 @@ impl Refusal {
             reason_type: None,
             kind: Some("user-rejected"),
         }
-    }
-
-    /// The check that `auto` would need does not run here.
-    pub(super) fn unchecked(tool: &str) -> Self {
-        let text = format!(
-            "Auto mode is unavailable: its safety check does not run for this session, so {tool} was not run."
-        );
-        let event = json!({
-            "decision_reason": "Classifier unavailable",
-            "decision_reason_code": "auto_mode_no_check_in_session",
-        });
-        Refusal {
-            kind: Some("automode-unavailable"),
-            ..Refusal::told(text, "classifier", event)
-        }
-    }
-
-    /// A removal that only a person may allow, where no person is asked.
-    pub(super) fn removal(asked: &Question) -> Self {
-        let reason = &asked.fields["decision_reason"];
-        let text = format!(
-            "Permission for this command was denied by a built-in Claude Code safety check, not by the user. What was \
-             flagged: {}",
-            reason.as_str().unwrap_or_default()
-        );
-        Refusal::told(text, "safetyCheck", json!({"decision_reason": reason}))
     }
 
     /// The entry of `tool_result_meta`, without its `id`.

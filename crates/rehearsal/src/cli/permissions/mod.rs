@@ -32,16 +32,6 @@ pub(in crate::cli) use shell::only_looks;
 use super::paths::tidy;
 use super::source::Source;
 
-/// Who can be asked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::cli) enum Prompts {
-    /// The host, by `can_use_tool` (`--permission-prompt-tool stdio`).
-    #[default]
-    Host,
-    /// Nobody: no `--permission-prompt-tool` was given.
-    Nobody,
-}
-
 /// What a session's permissions start from.
 #[derive(Debug)]
 pub(in crate::cli) struct Setup {
@@ -49,7 +39,8 @@ pub(in crate::cli) struct Setup {
     pub(in crate::cli) mode: Option<String>,
     /// Launched with a flag that lets the session switch to `bypassPermissions`.
     pub(in crate::cli) bypass_allowed: bool,
-    pub(in crate::cli) prompts: Prompts,
+    /// The host can be asked, by `can_use_tool` (`--permission-prompt-tool stdio`).
+    pub(in crate::cli) asks_host: bool,
     pub(in crate::cli) cwd: PathBuf,
     pub(in crate::cli) home: PathBuf,
     pub(in crate::cli) config_dir: PathBuf,
@@ -70,12 +61,10 @@ pub(in crate::cli) struct Permissions {
     /// The mode that a plan was begun in.
     before_plan: Option<String>,
     bypass_allowed: bool,
-    prompts: Prompts,
+    asks_host: bool,
     rules: Rules,
     /// Working folders beside the session's own.
     folders: Vec<(PathBuf, Source)>,
-    /// What settings say about checking by a classifier while planning.
-    checks_plans: Option<bool>,
     places: Places,
 }
 
@@ -87,10 +76,9 @@ impl Permissions {
             before_plan: (mode == "plan").then(|| "default".to_owned()),
             bypass_allowed: setup.bypass_allowed || mode == "bypassPermissions",
             mode: mode.to_owned(),
-            prompts: setup.prompts,
+            asks_host: setup.asks_host,
             rules: Rules::new(setup.trusted),
             folders: Vec::new(),
-            checks_plans: None,
             places: Places {
                 root: tidy(&setup.cwd),
                 home: setup.home,
@@ -168,8 +156,6 @@ impl Permissions {
                 self.folders.push((path, source));
             }
         }
-        let checks = settings["useAutoModeDuringPlan"].as_bool();
-        self.checks_plans = checks.or(self.checks_plans);
     }
 
     /// Whether the tool is taken out of the session by a rule.
@@ -193,9 +179,9 @@ impl Permissions {
 
     /// What the host would be asked if there were one.
     pub(in crate::cli) fn would_ask(&mut self, call: &Call<'_>) -> Option<Value> {
-        let before = std::mem::replace(&mut self.prompts, Prompts::Host);
+        let before = std::mem::replace(&mut self.asks_host, true);
         let decision = self.decide(call);
-        self.prompts = before;
+        self.asks_host = before;
         match decision {
             Decision::Ask(fields) => Some(fields),
             _ => None,
@@ -211,12 +197,9 @@ impl Permissions {
                 Verdict::Denied(refusal) => Verdict::Denied(refusal),
                 _ => Verdict::Free(Accepted::MODE),
             },
-            "auto" => self.checked(call, verdict),
-            "plan" => match self.held_by_plan(call, &verdict) {
-                true => Verdict::Asked(Question::by_mode(call.tool)),
-                false if self.checks_while_planning() => self.checked(call, verdict),
-                false => verdict,
-            },
+            "plan" if self.held_by_plan(call, &verdict) => {
+                Verdict::Asked(Question::by_mode(call.tool))
+            }
             _ => verdict,
         };
         self.settled(call, held)
@@ -275,26 +258,6 @@ impl Permissions {
         }
     }
 
-    /// What would be asked needs a check by a classifier, which does not run here.
-    fn checked(&self, call: &Call<'_>, verdict: Verdict) -> Verdict {
-        let asked = match verdict {
-            Verdict::Asked(asked) => asked,
-            Verdict::Free(_) if today(call.tool) == "Agent" => {
-                return Verdict::Denied(Refusal::unchecked(call.tool));
-            }
-            other => return other,
-        };
-        let edits = || self.mode == "auto" && matches!(self.verdict(call, true), Verdict::Free(_));
-        match asked.firm {
-            Firm::Rule | Firm::Person => Verdict::Asked(asked),
-            Firm::Danger => Verdict::Denied(Refusal::removal(&asked)),
-            _ if touch_of(call.tool) == Some(Touch::Read) || edits() => {
-                Verdict::Free(Accepted::MODE)
-            }
-            _ => Verdict::Denied(Refusal::unchecked(call.tool)),
-        }
-    }
-
     fn held_by_plan(&self, call: &Call<'_>, verdict: &Verdict) -> bool {
         let edits = touch_of(call.tool) == Some(Touch::Write);
         let acts = call.mcp.is_some_and(|mcp| !mcp.read_only);
@@ -309,10 +272,6 @@ impl Permissions {
         }
     }
 
-    fn checks_while_planning(&self) -> bool {
-        self.checks_plans != Some(false) && self.before_plan.as_deref() != Some("bypassPermissions")
-    }
-
     /// Puts the question, if there is one, to whoever can answer.
     fn settled(&self, call: &Call<'_>, verdict: Verdict) -> Decision {
         let asked = match verdict {
@@ -320,12 +279,12 @@ impl Permissions {
             Verdict::Denied(refusal) => return Decision::Refuse(refusal),
             Verdict::Asked(asked) => asked,
         };
-        match self.prompts {
+        match self.asks_host {
             _ if self.mode == "dontAsk" && asked.kind() != Some("hook") => {
                 Decision::Refuse(Refusal::without_asking(call.tool))
             }
-            Prompts::Nobody => Decision::Refuse(Refusal::unasked(&asked)),
-            Prompts::Host => Decision::Ask(calls::shown(&self.places, call, asked.fields)),
+            false => Decision::Refuse(Refusal::unasked(&asked)),
+            true => Decision::Ask(calls::shown(&self.places, call, asked.fields)),
         }
     }
 }

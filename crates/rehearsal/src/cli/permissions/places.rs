@@ -4,7 +4,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::cli::paths::tidy;
+use crate::cli::paths::{absolute, tidy};
 use crate::cli::source::Source;
 
 /// The folders of a session.
@@ -23,11 +23,7 @@ const TOUCHY: &str = ".bashrc .bash_profile .bash_login .zshrc .zprofile .zshenv
 impl Places {
     /// The whole path without dots; relative ones begin at the session's folder.
     pub(super) fn absolute(&self, path: &str) -> PathBuf {
-        match (path, path.strip_prefix("~/")) {
-            ("~", _) => self.home.clone(),
-            (_, Some(rest)) => tidy(&self.home.join(rest)),
-            _ => tidy(&self.root.join(path)),
-        }
+        absolute(path, &self.root, &self.home)
     }
 
     /// Whether the path lies in a working folder, links followed.

@@ -29,9 +29,8 @@ const SAYS: &str = "echo printf sleep true false pwd whoami id uname date";
 const SHOWS: &str = "status log diff show rev-parse blame ls-files";
 /// Flags that make a command that looks do more.
 const ACTS: &str = "-exec -execdir -delete -ok -fprint -o --output --ext-diff";
-/// Commands that start the command in their arguments: a rule that denies or asks sees through them.
-const WRAPPERS: &str =
-    "sudo doas env nohup nice time timeout command xargs exec if then else while do !";
+/// Commands that start the command in their arguments: no rule is suggested that would allow them all.
+const WRAPPERS: &str = "sudo doas env nohup nice time timeout command xargs exec bash sh zsh";
 
 impl Part {
     fn name(&self) -> &str {
@@ -70,25 +69,16 @@ pub(in crate::cli) fn only_looks(text: &str) -> bool {
     split(text).is_some_and(|parts| !parts.is_empty() && parts.iter().all(looks))
 }
 
-/// What one part comes to.
-enum Outcome {
-    Free,
-    Asked(Question),
-}
-
 /// What is to become of a command line.
 pub(super) fn judge(check: &Check<'_>, text: &str) -> Verdict {
     let rules = check.rules;
-    let whole = [text.trim().to_owned()];
+    let whole = text.trim();
+    let split = split(text);
+    let is_one = split.as_ref().is_none_or(|parts| parts.len() == 1);
     let rule = |behavior| {
         let all = rules.whole(behavior, TOOL);
-        all.or_else(|| {
-            rules
-                .command(behavior, &whole)
-                .filter(|_| split(text).is_none_or(|parts| parts.len() == 1))
-        })
+        all.or_else(|| rules.command(behavior, whole).filter(|_| is_one))
     };
-    let split = split(text);
     let parts = split.clone().unwrap_or_else(|| pieces(text));
     let denied = rules.whole(Behavior::Deny, TOOL).is_some();
     if denied || parts.iter().any(|part| is_forbidden(check, part)) {
@@ -115,37 +105,21 @@ pub(super) fn judge(check: &Check<'_>, text: &str) -> Verdict {
     let Some(parts) = split else {
         let asks = parts
             .iter()
-            .any(|part| rules.command(Behavior::Ask, &forms(part)).is_some());
+            .any(|part| rules.command(Behavior::Ask, &part.text).is_some());
         let firm = if asks { Firm::Rule } else { Firm::Usual };
         return Verdict::Asked(Question::because(REQUIRED, "other", Vec::new()).firm(firm));
     };
     let moves = parts.len() > 1 && parts.iter().any(|part| part.name() == "cd");
-    let weighed: Vec<Outcome> = parts
-        .iter()
-        .map(|part| weigh(check, part, moves, &whole[0]))
-        .collect();
-    let is_exact = |content: &str| content.strip_suffix(":*").unwrap_or(content) == whole[0];
+    let weighed = parts.iter().filter_map(|part| {
+        let asked = weigh(check, part, moves, whole)?;
+        Some((part, asked))
+    });
+    let is_exact = |content: &str| content.strip_suffix(":*").unwrap_or(content) == whole;
     let exact = rules.fitting(Behavior::Allow, TOOL, is_exact);
-    match merged(&parts, weighed) {
+    match merged(parts.len(), weighed.collect()) {
         Some(asked) => Verdict::Asked(asked),
         None => Verdict::Free(exact.map_or(Accepted::PARTS, Accepted::by_rule)),
     }
-}
-
-/// The texts that a rule which denies or asks may mean: the part, and what is left of it behind each wrapper.
-fn forms(part: &Part) -> Vec<String> {
-    let mut forms = vec![part.text.clone()];
-    let mut words = &part.words[..];
-    while let Some((first, rest)) = words.split_first() {
-        let name = first.rsplit('/').next().unwrap_or("");
-        forms.push(format!("{name} {}", rest.join(" ")).trim_end().to_owned());
-        let option = first.starts_with(|c: char| c == '-' || c.is_ascii_digit());
-        if !first.contains('=') && !option && !is_among(WRAPPERS, name) {
-            break;
-        }
-        words = rest;
-    }
-    forms
 }
 
 /// Whether a rule denies the part, by its text or by a path in it. What may not be read may not be changed either.
@@ -156,7 +130,7 @@ fn is_forbidden(check: &Check<'_>, part: &Part) -> bool {
     };
     let named = part.edits() || is_among(READS, part.name());
     let operands: Vec<&String> = part.operands().filter(|_| named).collect();
-    check.rules.command(Behavior::Deny, &forms(part)).is_some()
+    check.rules.command(Behavior::Deny, &part.text).is_some()
         || part.outs.iter().any(|word| denies(Touch::Write, word))
         || part
             .ins
@@ -203,47 +177,36 @@ fn touchy(check: &Check<'_>, part: &Part) -> Option<Question> {
     })
 }
 
-/// One part of the whole. `moved`: a `cd` beside it changes where its paths start.
-fn weigh(check: &Check<'_>, part: &Part, moved: bool, whole: &str) -> Outcome {
-    if let Some(source) = check.rules.command(Behavior::Ask, &forms(part)) {
-        return Outcome::Asked(Question::by_rule(source, TOOL));
+/// The question about one part of the whole, if there is one. `moved`: a `cd` beside it changes where its paths start.
+fn weigh(check: &Check<'_>, part: &Part, moved: bool, whole: &str) -> Option<Question> {
+    if let Some(source) = check.rules.command(Behavior::Ask, &part.text) {
+        return Some(Question::by_rule(source, TOOL));
     }
     if let Some(asked) = touchy(check, part) {
-        return Outcome::Asked(asked);
+        return Some(asked);
     }
-    let text = std::slice::from_ref(&part.text);
-    let ruled = check.rules.command(Behavior::Allow, text).is_some();
+    let ruled = check.rules.command(Behavior::Allow, &part.text).is_some();
     let changes = part.edits() || !part.outs.is_empty();
     if moved && (changes || part.name() == "git") {
-        return Outcome::Asked(plain(part));
+        return Some(plain(part));
     }
     let operands = part.operands().filter(|_| part.edits() && !ruled);
-    let changed = part
-        .outs
-        .iter()
-        .chain(operands)
-        .filter(|word| *word != "/dev/null");
-    if let Some(asked) = changed
-        .filter_map(|word| changing(check, part, word, whole))
-        .next()
-    {
-        return Outcome::Asked(asked);
+    let changed = part.outs.iter().chain(operands);
+    let mut changed = changed.filter(|word| *word != "/dev/null");
+    if let Some(asked) = changed.find_map(|word| changing(check, part, word, whole)) {
+        return Some(asked);
     }
     let looks = part.only_looks();
     let named = part
         .operands()
         .filter(|_| looks && !ruled && is_among(READS, part.name()));
-    if let Some(asked) = part
-        .ins
-        .iter()
-        .chain(named)
-        .find_map(|word| reading(check, part, word, whole))
-    {
-        return Outcome::Asked(asked);
+    let mut read = part.ins.iter().chain(named);
+    if let Some(asked) = read.find_map(|word| reading(check, part, word, whole)) {
+        return Some(asked);
     }
     match ruled || looks || part.edits() && check.edits_free {
-        true => Outcome::Free,
-        false => Outcome::Asked(plain(part)),
+        true => None,
+        false => Some(plain(part)),
     }
 }
 
@@ -321,27 +284,14 @@ fn blocked(message: String, offers: Vec<Value>, path: &Path) -> Question {
 }
 
 /// The question that is left to ask, if any: that of the one part that asks, or one about all that do.
-fn merged(parts: &[Part], weighed: Vec<Outcome>) -> Option<Question> {
-    let mut asking: Vec<(&Part, Question)> = parts
-        .iter()
-        .zip(weighed)
-        .filter_map(|(part, outcome)| match outcome {
-            Outcome::Free => None,
-            Outcome::Asked(asked) => Some((part, asked)),
-        })
-        .collect();
-    let plain = |asked: &Question| asked.kind() == Some("other");
-    if asking.len() == 1 && (parts.len() == 1 || !plain(&asking[0].1)) {
+fn merged(parts: usize, mut asking: Vec<(&Part, Question)>) -> Option<Question> {
+    if asking.len() == 1 && (parts == 1 || asking[0].1.kind() != Some("other")) {
         return asking.pop().map(|(_, asked)| asked);
     }
     let firm = asking.iter().map(|(_, asked)| asked.firm).max()?;
-    let verb = match asking.len() {
-        1 => "part requires",
-        _ => "parts require",
-    };
     let texts: Vec<&str> = asking.iter().map(|(part, _)| part.text.as_str()).collect();
     let message = format!(
-        "This Bash command contains multiple operations. The following {verb} approval: {}",
+        "This Bash command contains multiple operations. The following parts require approval: {}",
         texts.join(", ")
     );
     let mut rules: Vec<Rule> = Vec::new();
@@ -350,11 +300,6 @@ fn merged(parts: &[Part], weighed: Vec<Outcome>) -> Option<Question> {
         rules.extend(rule.filter(|rule| !rules.contains(rule)));
     }
     let mut fields = json!({"decision_reason_type": "subcommandResults"});
-    let reason = asking.iter().find(|(_, asked)| asked.firm == Firm::Safety);
-    if let Some((_, touchy)) = reason {
-        fields["decision_reason"] = touchy.fields["decision_reason"].clone();
-        fields["classifier_approvable"] = true.into();
-    }
     if firm == Firm::Usual {
         fields["permission_suggestions"] = json!([suggest_rules(&rules, Source::Local)]);
     }
@@ -368,8 +313,7 @@ fn suggested(text: &str) -> String {
     let (name, verb) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let is_verb = verb.starts_with(|c: char| c.is_ascii_lowercase()) && verb.chars().all(plain);
-    let runs_another = is_among(WRAPPERS, name) || matches!(name, "bash" | "sh" | "zsh");
-    match is_verb && !name.contains('=') && !runs_another {
+    match is_verb && !name.contains('=') && !is_among(WRAPPERS, name) {
         true => format!("{name} {verb} *"),
         false => text.to_owned(),
     }
@@ -389,20 +333,6 @@ mod tests {
             ("touch a.txt", "touch a.txt"),
         ] {
             assert_eq!(suggested(text), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_rule_that_denies_sees_through_wrappers() {
-        for text in [
-            "sudo foo x",
-            "env A=1 foo x",
-            "/bin/foo x",
-            "\"foo\" x",
-            "nice -n 5 foo x",
-        ] {
-            let parts = split(text).unwrap();
-            assert!(forms(&parts[0]).contains(&"foo x".to_owned()), "{text}");
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -108,10 +108,6 @@ fn exit(status: std::io::Result<ExitStatus>) -> i32 {
     let Ok(status) = status else {
         return 1;
     };
-    // The CLI gives 144 for a shell that was asked to end, and 1 for every other signal.
-    if status.signal() == Some(15) {
-        return 144;
-    }
     status.code().unwrap_or(1)
 }
 
