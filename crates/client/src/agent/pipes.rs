@@ -1,20 +1,24 @@
-//! The agent's stdin and stdout as the session reads and writes them.
+//! The agent's streams as the session reads and writes them.
 //!
-//! On Unix these are bare pipes that can be asked for readiness and read without a buffer in between.
+//! On Unix these are bare sockets that can be asked for readiness and read without a buffer in between. Invariant: nobody can
+//! open one by its number in `/proc`, as every process of the user could a pipe: what is written to the agent answers for the
+//! person, and what it writes asks the person and takes back.
 
 use std::io;
+#[cfg(unix)]
+use std::{net::Shutdown, os::fd::OwnedFd, os::unix::net::UnixStream};
 
 use tokio::process::{Child, Command};
 
 /// The end of the agent's stdin that is written.
 #[cfg(unix)]
-pub(super) type StdinPipe = tokio::net::unix::pipe::Sender;
+pub(super) type StdinPipe = tokio::net::UnixStream;
 /// The end of the agent's stdout that is read.
 #[cfg(unix)]
-pub(super) type StdoutPipe = tokio::net::unix::pipe::Receiver;
+pub(super) type StdoutPipe = tokio::net::UnixStream;
 /// The end of the agent's stderr that is read.
 #[cfg(unix)]
-pub(super) type StderrPipe = tokio::net::unix::pipe::Receiver;
+pub(super) type StderrPipe = tokio::net::UnixStream;
 
 /// The end of the agent's stdin that is written.
 #[cfg(not(unix))]
@@ -35,24 +39,23 @@ pub(crate) struct Pipes {
     pub stdout: StdoutPipe,
 }
 
-/// Our ends of the three pipes of a child that is about to be started. Not yet known to the runtime: taken from the child
-/// they would be, in the form of its own pipes, and have to be made known twice.
+/// Our ends of the three streams of a child that is about to be started, not yet known to the runtime.
 #[cfg(unix)]
 pub(super) struct Ends {
-    stdin: io::PipeWriter,
-    stdout: io::PipeReader,
-    stderr: io::PipeReader,
+    stdin: UnixStream,
+    stdout: UnixStream,
+    stderr: UnixStream,
 }
 
 #[cfg(unix)]
 impl Ends {
-    /// Gives a command its three pipes.
+    /// Gives a command its three streams.
     pub(super) fn of(command: &mut Command) -> io::Result<Self> {
-        let (theirs, stdin) = io::pipe()?;
+        let (stdin, theirs) = stream(Shutdown::Read)?;
         command.stdin(theirs);
-        let (stdout, theirs) = io::pipe()?;
+        let (stdout, theirs) = stream(Shutdown::Write)?;
         command.stdout(theirs);
-        let (stderr, theirs) = io::pipe()?;
+        let (stderr, theirs) = stream(Shutdown::Write)?;
         command.stderr(theirs);
         Ok(Self {
             stdin,
@@ -61,14 +64,23 @@ impl Ends {
         })
     }
 
-    /// The pipes of the child that was started.
+    /// The streams of the child that was started.
     pub(super) fn open(self, _: &mut Child) -> io::Result<(Pipes, StderrPipe)> {
         let pipes = Pipes {
-            stdin: StdinPipe::from_owned_fd(self.stdin.into())?,
-            stdout: StdoutPipe::from_owned_fd(self.stdout.into())?,
+            stdin: StdinPipe::from_std(self.stdin)?,
+            stdout: StdoutPipe::from_std(self.stdout)?,
         };
-        Ok((pipes, StderrPipe::from_owned_fd(self.stderr.into())?))
+        Ok((pipes, StderrPipe::from_std(self.stderr)?))
     }
+}
+
+/// Makes a stream of the agent: our end, which does nothing in this direction, and the agent's, which waits as a pipe does.
+#[cfg(unix)]
+fn stream(unused: Shutdown) -> io::Result<(UnixStream, OwnedFd)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    ours.shutdown(unused)?;
+    ours.set_nonblocking(true)?;
+    Ok((ours, theirs.into()))
 }
 
 /// The pipes stay with the child until they are taken from it.

@@ -102,6 +102,29 @@ async fn pipes_carry_both_ways_and_the_end_of_stdin_ends_it() {
     assert_eq!(process.exit(), Some(exit));
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn no_other_process_of_the_user_opens_a_stream_of_the_agent() {
+    let (process, pipes) = shell("echo ready; exec cat").await;
+    for stream in [0, 1, 2] {
+        let path = format!("/proc/{}/fd/{stream}", process.pid());
+        let opened = std::fs::OpenOptions::new().write(true).open(&path);
+        // ENXIO: a socket cannot be opened.
+        assert_eq!(opened.unwrap_err().raw_os_error(), Some(6), "{path}");
+    }
+    drop(pipes);
+}
+
+#[tokio::test]
+async fn what_an_agent_said_last_is_read_however_long_after_its_end() {
+    let (mut process, mut pipes) = shell("echo ready; head -c 100000 /dev/zero; echo over").await;
+    timeout(LONG, process.wait()).await.unwrap();
+    let mut said = Vec::new();
+    pipes.stdout.read_to_end(&mut said).await.unwrap();
+    assert_eq!(said.len(), 100_005);
+    assert!(said.ends_with(b"over\n"));
+}
+
 #[tokio::test]
 async fn each_rung_of_the_ending_is_reached_when_it_is_needed() {
     const SHORT: Duration = Duration::from_millis(100);

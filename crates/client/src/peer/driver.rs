@@ -41,7 +41,7 @@ use crate::turn::{TurnEnd, TurnResult};
 pub(crate) enum Source {
     /// The stdout of a child: can be waited for without a buffer.
     #[cfg(unix)]
-    Pipe(tokio::net::unix::pipe::Receiver),
+    Pipe(tokio::net::UnixStream),
     /// Any other reader.
     Other(Box<dyn AsyncRead + Send + Unpin>),
 }

@@ -24,7 +24,7 @@ pub(crate) type BoxedWriter = Box<dyn AsyncWrite + Send + Unpin>;
 pub(crate) enum Sink {
     /// The stdin of a child: can be tried without waiting.
     #[cfg(unix)]
-    Pipe(tokio::net::unix::pipe::Sender),
+    Pipe(tokio::net::UnixStream),
     /// Any other writer.
     Other(BoxedWriter),
     /// Another process that writes for us, with a queue and a bound of its own.
@@ -58,7 +58,7 @@ struct State {
     waiting: VecDeque<Bytes>,
     bytes: usize,
     #[cfg(unix)]
-    pipe: Option<Arc<tokio::net::unix::pipe::Sender>>,
+    pipe: Option<Arc<tokio::net::UnixStream>>,
     /// The writer, until its task takes it.
     other: Option<BoxedWriter>,
     kept: Option<Arc<dyn Road>>,
@@ -347,7 +347,7 @@ mod tests {
 
     #[tokio::test]
     async fn lines_come_out_whole_and_in_order_whatever_the_pipe_takes() {
-        let (sender, mut receiver) = tokio::net::unix::pipe::pipe().unwrap();
+        let (sender, mut receiver) = tokio::net::UnixStream::pair().unwrap();
         let outbox = outbox(Sink::Pipe(sender), 64 << 20);
         let lines: Vec<Vec<u8>> = (0..50)
             .map(|n| line(b'a' + n % 26, usize::from(n) * 7_000))
@@ -398,7 +398,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_cut_road_ends_at_once_though_nobody_reads() {
-        let (sender, receiver) = tokio::net::unix::pipe::pipe().unwrap();
+        let (sender, receiver) = tokio::net::UnixStream::pair().unwrap();
         let outbox = outbox(Sink::Pipe(sender), 64 << 20);
         outbox.put(line(b'a', 1 << 20), Freight::Message).unwrap();
         outbox.cut();

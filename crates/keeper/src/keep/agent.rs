@@ -1,7 +1,7 @@
 //! The agent's process: how it is started, signalled and reaped.
 //!
-//! Owns its identity. Invariants: it inherits its three streams and `agent.lock`, and nothing else of ours; nobody can open its
-//! stdin by its number in `/proc`; it gets exactly the environment that was ordered; it is killed with the keeper; it is
+//! Owns its identity. Invariants: it inherits its three streams and `agent.lock`, and nothing else of ours; nobody can open a
+//! stream by its number in `/proc`; it gets exactly the environment that was ordered; it is killed with the keeper; it is
 //! signalled only before it is reaped.
 
 use std::fs::File;
@@ -9,17 +9,22 @@ use std::io;
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use countersign_journal::SpawnedAgent;
 use countersign_process::{Marker, be_killed_with_parent, started};
 use rustix::fs::Mode;
 use rustix::io::{FdFlags, fcntl_setfd, ioctl_fionbio};
+use rustix::net::sockopt::set_socket_send_buffer_size;
 use rustix::process::{
     Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, umask, wait,
 };
 
 use crate::spec::Secrets;
+
+/// Number of bytes that may wait in a stream from the agent, about what a pipe holds: what is left there at its end has to find
+/// room on a full disk.
+const HELD: usize = 64 << 10;
 
 #[derive(Debug)]
 pub(crate) struct Agent {
@@ -43,10 +48,9 @@ impl Agent {
         mask: Mode,
         lock: File,
     ) -> io::Result<(Self, Pipes)> {
-        // What is written here answers for the person. A pipe could be opened in `/proc/PID/fd` by every process of the user, a
-        // socket cannot. Nothing comes back by it, so nothing can be kept in it either.
-        let (stdin, theirs) = UnixStream::pair()?;
-        stdin.shutdown(Shutdown::Read)?;
+        let (stdin, their_stdin) = stream(Shutdown::Read)?;
+        let (stdout, their_stdout) = stream(Shutdown::Write)?;
+        let (stderr, their_stderr) = stream(Shutdown::Write)?;
         let mut command = Command::new(&secrets.program);
         command
             .args(&secrets.args)
@@ -54,27 +58,25 @@ impl Agent {
             .env_clear()
             .envs(secrets.env.iter().map(|(name, value)| (name, value)))
             .env(Marker::NAME, marker)
-            .stdin(OwnedFd::from(theirs))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+            .stdin(their_stdin)
+            .stdout(their_stdout)
+            .stderr(their_stderr);
         be_killed_with_parent(&mut command);
         fcntl_setfd(&lock, FdFlags::empty())?;
         let ours = umask(mask);
         let spawned = command.spawn();
         umask(ours);
-        // With it our copy of the agent's end.
+        // With it our copies of the agent's ends.
         drop((command, lock));
-        let mut child = spawned?;
-        let pid = child.id();
+        let pid = spawned?.id();
         let name = SpawnedAgent {
             pid,
             started: started(pid).unwrap_or_default(),
         };
-        let missing = || io::Error::other("a pipe is missing");
         let pipes = Pipes {
-            stdin: stdin.into(),
-            stdout: OwnedFd::from(child.stdout.take().ok_or_else(missing)?).into(),
-            stderr: OwnedFd::from(child.stderr.take().ok_or_else(missing)?).into(),
+            stdin,
+            stdout: stdout.into(),
+            stderr: stderr.into(),
         };
         ioctl_fionbio(&pipes.stdin, true)?;
         let is_reaped = false;
@@ -119,4 +121,14 @@ impl Agent {
             }
         }
     }
+}
+
+/// Makes a stream of the agent: our end, which does nothing in this direction, and the agent's. What is written to the agent
+/// answers for the person, and what it writes asks the person and takes back. A pipe could be opened for that in `/proc/PID/fd`
+/// by every process of the user, a socket cannot. It carries one way only, so nothing can be kept in the other.
+fn stream(unused: Shutdown) -> io::Result<(OwnedFd, OwnedFd)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    ours.shutdown(unused)?;
+    set_socket_send_buffer_size(&theirs, HELD)?;
+    Ok((ours.into(), theirs.into()))
 }

@@ -43,15 +43,21 @@ fn a_question_is_answered_once() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_other_process_of_the_user_writes_an_answer_to_the_agent() {
+fn no_other_process_of_the_user_opens_a_stream_of_the_agent() {
     let stage = Stage::new(ASKS);
     stage.start();
     stage.until_journalled(r#"a {"type":"control_request""#);
     let agent = stage.own(1).status().agent.unwrap();
-    let stdin = format!("/proc/{}/fd/0", agent.pid);
-    let opened = std::fs::OpenOptions::new().write(true).open(&stdin);
-    let code = opened.unwrap_err().raw_os_error();
-    assert_eq!(code, Some(rustix::io::Errno::NXIO.raw_os_error()));
+    // By the first it hears answers, by the second it asks and takes back.
+    let opened = [0, 1, 2].map(|stream| {
+        let path = format!("/proc/{}/fd/{stream}", agent.pid);
+        let opened = std::fs::OpenOptions::new().write(true).open(&path);
+        opened.map_err(|error| error.raw_os_error())
+    });
+    let refused = Some(rustix::io::Errno::NXIO.raw_os_error());
+    for stream in opened {
+        assert_eq!(stream.unwrap_err(), refused);
+    }
 }
 
 #[test]
