@@ -63,6 +63,8 @@ pub(crate) enum Move {
     /// An approval is elsewhere in its life.
     Life {
         id: ApprovalId,
+        /// Its name on the wire.
+        request_id: String,
         life: Life,
         /// Whoever decided, as the journal says.
         decided: Option<Decided>,
@@ -264,14 +266,13 @@ impl Book {
     fn proved(&mut self, line: &[u8], moves: &mut Vec<Move>) {
         for proof in evidence(line) {
             let (event, of): (Event, Test) = match proof {
+                // Also of a question that nobody answered: the call is over, and nothing is left to decide.
                 Evidence::Result {
                     tool_use_id,
                     is_error,
                 } => {
-                    let of_call = move |held: &Held| {
-                        held.tool_use_id.as_deref() == Some(&*tool_use_id)
-                            && held.life != Life::Open
-                    };
+                    let of_call =
+                        move |held: &Held| held.tool_use_id.as_deref() == Some(&*tool_use_id);
                     (Event::ToolResult { is_error }, Box::new(of_call))
                 }
                 // Only an answer that was given can be too late: a newer question about the call stays open.
@@ -287,9 +288,19 @@ impl Book {
                     (Event::AskerEnded, Box::new(of_agent))
                 }
             };
-            let names = self.held.iter().filter(|(_, held)| of(held));
-            let names: Vec<String> = names.map(|(name, _)| name.clone()).collect();
-            for name in names {
+            let held = self.held.iter().filter(|(_, held)| of(held));
+            let held: Vec<_> = held
+                .map(|(name, held)| (name.clone(), held.life == Life::Open))
+                .collect();
+            for (name, is_open) in held {
+                // What nobody answered fails with the turn that is interrupted.
+                let is_interrupted = is_open
+                    && self.interrupts
+                    && matches!(event, Event::ToolResult { is_error: true });
+                let event = match is_interrupted {
+                    true => Event::Interrupted,
+                    false => event,
+                };
                 self.advance(&name, event, None, moves);
             }
         }
@@ -373,6 +384,7 @@ impl Book {
         held.life = life.clone();
         moves.push(Move::Life {
             id: held.id,
+            request_id: name.to_owned(),
             life: life.clone(),
             decided,
             is_for_person: held.is_for_person,
@@ -502,6 +514,46 @@ mod tests {
         book.cut(Cursor::new(1, 4));
         taken(&mut book, &ask);
         assert_eq!(book.get("again").unwrap().tool_use_id, None);
+    }
+
+    #[test]
+    fn a_result_ends_the_question_that_nobody_answered() {
+        let result = |is_error: bool| {
+            let result = serde_json::json!({"type": "user", "parent_tool_use_id": null, "message": {"role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "t", "content": "x", "is_error": is_error}]}});
+            line(7, result)
+        };
+        let interrupt = serde_json::json!({"type": "control_request", "request_id": "i", "request": {"subtype": "interrupt"}});
+        let interrupt = Record {
+            seq: 6,
+            at: 1,
+            kind: Kind::Host,
+            payload: &serde_json::to_vec(&interrupt).unwrap(),
+        };
+        let ran = Life::Settled {
+            outcome: crate::control::approval::Outcome::Ran,
+        };
+        let withdrawn = |why| Life::Withdrawn { why };
+        for (is_error, is_interrupted, over) in [
+            (false, false, ran.clone()),
+            (true, false, withdrawn(Withdrawal::Cancelled)),
+            (false, true, ran),
+            (true, true, withdrawn(Withdrawal::Interrupted)),
+        ] {
+            let mut book = Book::new(SessionId::new(1, 1), 1, []);
+            taken(&mut book, &ask(5, "ls"));
+            if is_interrupted {
+                assert!(book.take(1, &interrupt).is_empty());
+            }
+            assert_eq!(lives(&taken(&mut book, &result(is_error))), [over]);
+            assert!(book.get("again").is_none());
+        }
+        // Another call is not meant.
+        let mut book = Book::new(SessionId::new(1, 1), 1, []);
+        let other = serde_json::json!({"type": "control_request", "request_id": "again", "request":
+            {"subtype": "can_use_tool", "tool_name": "Bash", "tool_use_id": "u", "input": {"command": "ls"}}});
+        taken(&mut book, &line(5, other));
+        assert!(taken(&mut book, &result(false)).is_empty());
     }
 
     #[test]

@@ -170,6 +170,7 @@ impl Actor {
                 life,
                 decided,
                 is_for_person,
+                ..
             } => {
                 if life == Life::Written {
                     crate::points::passed("answer in the journal");

@@ -11,6 +11,7 @@ use countersign_journal::{Cursor, Kind, ReadError, Reader, Step, Tail};
 
 use super::book::{Book, Move};
 use crate::approval::Family;
+use crate::control::approval::Life;
 use crate::session::{Fact, facts};
 
 /// So many records, or bytes, are one batch.
@@ -117,8 +118,12 @@ impl Projection {
                         family.note(record.payload);
                         heard(record.payload);
                     }
+                    let moves = book.take(generation, &record);
+                    if record.kind == Kind::Agent {
+                        batch.facts.extend(closed(&moves));
+                    }
                     batch.facts.extend(facts(&record));
-                    batch.moves.extend(book.take(generation, &record));
+                    batch.moves.extend(moves);
                     *cursor = Cursor::new(generation, record.seq);
                 }
                 Step::Rewound { to } => {
@@ -138,4 +143,17 @@ impl Projection {
         batch.has_more = true;
         Ok(batch)
     }
+}
+
+/// The questions that are over by what the agent said, whatever it was: a call that came back had no need of an answer. They
+/// come before what the line says itself, which may ask again under the same name.
+fn closed(moves: &[Move]) -> impl Iterator<Item = Fact> {
+    moves.iter().filter_map(|step| match step {
+        Move::Life {
+            request_id,
+            life: Life::Settled { .. } | Life::Withdrawn { .. },
+            ..
+        } => Some(Fact::withdrawn(request_id)),
+        Move::Life { .. } | Move::Asked(_) => None,
+    })
 }

@@ -227,7 +227,16 @@ fn asked(payload: &[u8], route: &Route<'_>) -> Option<Fact> {
 }
 
 fn withdrawn(route: &Route<'_>) -> Option<Fact> {
-    name(route.request_id).map(|request_id| Fact::Withdrawn { request_id })
+    (route.request_id).map(|request_id| Fact::withdrawn(&request_id.get()))
+}
+
+impl Fact {
+    /// A question of this name on the wire is over without an answer.
+    pub(crate) fn withdrawn(request_id: &str) -> Self {
+        Self::Withdrawn {
+            request_id: words::name(request_id),
+        }
+    }
 }
 
 fn lifecycle(payload: &[u8]) -> Option<Fact> {

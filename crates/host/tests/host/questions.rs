@@ -56,6 +56,35 @@ async fn one_decision_is_for_all_of_a_kind() {
     );
 }
 
+/// The first call comes back though its question was not answered.
+const RUNS_UNANSWERED: &str = r#"
+turn
+  emit {"type":"assistant","parent_tool_use_id":null,"message":{"role":"assistant","model":"m","content":[{"type":"tool_use","id":"toolu_own","name":"Bash","input":{"command":"touch one"}}]}}
+  control can_use_tool {"tool_name":"Bash","tool_use_id":"toolu_own","input":{"command":"touch one"}} nowait
+  ask Bash {"command":"touch two"} gives "ran"
+  emit {"type":"user","parent_tool_use_id":null,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_own","content":"made","is_error":false}]}}
+  say "Done."
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_ran_without_an_answer_leaves_nothing_open() {
+    let stage = Stage::new(RUNS_UNANSWERED).await;
+    let id = stage.start("go").await;
+    let open = stage.open_approvals(id, 2).await;
+    let of = |command: &str| open.iter().find(|one| one.input["command"] == command);
+    let (ran, other) = (of("touch one").unwrap(), of("touch two").unwrap());
+    stage.decide(other, Decide::allow()).await;
+    let settled = stage.until_life(ran, "settled").await;
+    let outcome = Outcome::Ran;
+    assert_eq!(
+        (settled.life, settled.decided),
+        (Life::Settled { outcome }, None)
+    );
+    // Nor does the session wait for a person.
+    let view = stage.until(id, "idle").await;
+    assert_eq!(view.open_approvals, 0);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_yes_for_all_leaves_open_what_was_not_seen() {
     let stage = Stage::new(MANY).await;
