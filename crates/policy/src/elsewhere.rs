@@ -2,7 +2,7 @@
 //!
 //! The configuration of a repository says what `git` runs: a pager, a monitor of files, a program that shows differences. A
 //! rule for `git log` means the working folder's, not that of a folder one has moved to; one for `./run.sh` means the program
-//! that stands in the working folder.
+//! that stands in the working folder; one for `npm test` means a project in the working folders.
 
 use std::path::Path;
 
@@ -46,6 +46,21 @@ pub(crate) fn is_git_elsewhere(simple: &Simple, place: &Place<'_>) -> bool {
         }
         _ => true,
     }
+}
+
+/// Whether a program that runs what a project says is moved to one outside of the working folders, by `cd` or by an option
+/// that the rule does not spell out: `npm test --prefix x`, `make -C x`.
+pub(crate) fn is_project_elsewhere(simple: &Simple, spelled: usize, place: &Place<'_>) -> bool {
+    if !simple.runs_project() {
+        return false;
+    }
+    let Some(folder) = folder_of(&simple.folder, place) else {
+        return true;
+    };
+    let is_inside = |given: &str| Target::of(given, &folder, place).is_inside(place);
+    let is_moved = !simple.stands_where_said(spelled) && !is_inside(".");
+    let mut places = simple.moved_to(spelled).into_iter();
+    is_moved || !places.all(|place| place.is_some_and(is_inside))
 }
 
 /// Whether a folder is a repository: it has a `.git`, or is one itself.

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::act::{Act, Named, NamedWhat};
 use crate::call::Call;
-use crate::elsewhere::{is_git_elsewhere, is_program_elsewhere};
+use crate::elsewhere::{is_git_elsewhere, is_program_elsewhere, is_project_elsewhere};
 use crate::fit::Fit;
 use crate::path::{PathPattern, Target, Touch};
 use crate::place::Place;
@@ -28,7 +28,9 @@ pub(crate) fn means(
         Content::Command(pattern) => match act {
             Act::Run(simple)
                 if side == Side::Allow
-                    && (is_git_elsewhere(simple, place) || is_program_elsewhere(simple, place)) =>
+                    && (is_git_elsewhere(simple, place)
+                        || is_program_elsewhere(simple, place)
+                        || is_project_elsewhere(simple, pattern.spells(simple), place)) =>
             {
                 Fit::No
             }

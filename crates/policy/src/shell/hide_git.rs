@@ -94,7 +94,7 @@ pub(super) fn why(arguments: &[Word]) -> Option<String> {
 }
 
 /// Where the subcommand stands.
-fn subcommand(arguments: &[Word]) -> usize {
+pub(super) fn subcommand(arguments: &[Word]) -> usize {
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
         match word.shown() {

@@ -18,6 +18,7 @@ mod hide_git;
 mod hide_options;
 mod hide_sql;
 mod lex;
+mod moved;
 mod names;
 mod pattern;
 mod reader;

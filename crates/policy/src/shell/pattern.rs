@@ -130,6 +130,21 @@ impl CommandPattern {
             })
     }
 
+    /// How many of the first words of a command it spells out. Behind a wrapper that it spells, its command alone counts.
+    pub(crate) fn spells(&self, simple: &Simple) -> usize {
+        let spelled = self.words.iter().take_while(|word| !word.is_open).count();
+        if self.tail == Tail::Nothing && spelled == self.words.len() {
+            return simple.words.len();
+        }
+        let mut first = self.words[0].marks.clone();
+        first.push(Mark::End);
+        let is_own = covers(&first, &candidates::pieces(&simple.words[..1]));
+        match is_own {
+            true => spelled.min(simple.words.len()),
+            false => 1,
+        }
+    }
+
     /// Whether nothing hides in the command beside what the rule spells out: `Bash(git:*)` does not mean `git -c …`.
     fn spells_what_hides(&self, words: &[Word], spelled: usize) -> bool {
         let is_whole = self.tail == Tail::Nothing && spelled == self.words.len();
