@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use crate::act::{Act, Named, NamedWhat};
-use crate::path::{Closed, PathPattern, Target, Touch};
+use crate::path::{Closed, PathPattern, Target, Touch, found_by};
 use crate::place::Place;
 use crate::ruin;
 
@@ -61,6 +61,8 @@ fn lost(target: &Target, place: &Place<'_>) -> Option<String> {
 
 fn name(named: &Named, place: &Place<'_>, closed: &Closed<'_>) -> Option<String> {
     match &named.what {
+        // `{a..f}` counts; what a variable holds is guessed beside it.
+        NamedWhat::Unknown if !named.word.contains(['$', '`']) => hidden(named),
         NamedWhat::Unknown => None,
         NamedWhat::Path(target) | NamedWhat::Perhaps(target) => {
             let lost = named.is_taken.then(|| lost(target, place)).flatten();
@@ -104,6 +106,27 @@ fn pattern(named: &Named, folder: &Path, place: &Place<'_>, closed: &Closed<'_>)
             return Some(why);
         }
     }
+    // Where the folder is a guess, a pattern for any name finds too much.
+    let is_guess = matches!(named.what, NamedWhat::PerhapsPattern(_));
+    match found_by(&named.word, folder, place) {
+        Some(_) if is_guess && !names_hidden(&named.word) => {}
+        Some(found) => {
+            let targets = found.iter().filter_map(|path| path.to_str());
+            let mut targets = targets.map(|path| Target::of(path, Path::new("/"), place));
+            let why = targets.find_map(|target| closed.why(&target, named.touch));
+            if let Some(why) = why {
+                let word = &named.word;
+                return Some(format!(
+                    "No rule opens this path: {why} (`{word}` finds it)."
+                ));
+            }
+        }
+        None => {
+            if let Some(why) = hidden(named) {
+                return Some(why);
+            }
+        }
+    }
     let guarded: &[&str] = match named.touch {
         Touch::Read => &SECRET,
         Touch::Write => &GUARDED,
@@ -118,6 +141,26 @@ fn pattern(named: &Named, folder: &Path, place: &Place<'_>, closed: &Closed<'_>)
         named.word,
         found.trim_start_matches("//**/")
     ))
+}
+
+/// Why what is not known before it runs may not be written by rule, if it may be protected.
+fn hidden(named: &Named) -> Option<String> {
+    let may_be = named.touch == Touch::Write && names_hidden(&named.word);
+    may_be.then(|| {
+        format!(
+            "No rule opens this path: what `{}` becomes is not known before it runs, and may be protected.",
+            named.word
+        )
+    })
+}
+
+/// Whether a pattern is written with a name that begins with a dot, as nearly all that is protected does.
+fn names_hidden(word: &str) -> bool {
+    let mut names = word.split(['/', ',', '{']);
+    names.any(|name| {
+        let name = name.trim_start_matches(['\\', '\'', '"']);
+        name.starts_with('.') && !matches!(name, "." | "..")
+    })
 }
 
 /// Folders that nothing is read from by rule.

@@ -59,7 +59,8 @@ impl PathPattern {
             return itself;
         }
         // A glob that finds nothing stays as it is.
-        itself.or(|| match self.found(word, folder, place, left) {
+        let refuse = |found: &[Found]| self.refuse_depth(found, word, place);
+        itself.or(|| match found(word, folder, place, left, &refuse) {
             Ok(found) => found.iter().fold(Fit::No, |fit, found| {
                 fit.or(|| self.fits_found(reader, found, word, place))
             }),
@@ -81,48 +82,6 @@ impl PathPattern {
         }
     }
 
-    /// What the disk has for a word.
-    fn found(
-        &self,
-        word: &str,
-        folder: &Path,
-        place: &Place<'_>,
-        left: &mut usize,
-    ) -> Result<Vec<Found>, Unknown> {
-        let (path, rest) = match (word.strip_prefix("~/"), place.home) {
-            (Some(rest), Some(home)) => (home.to_owned(), rest),
-            _ if word.starts_with('/') => (PathBuf::from("/"), word),
-            _ => (folder.to_owned(), word),
-        };
-        let mut found = vec![Found {
-            path,
-            is_sure: true,
-        }];
-        for name in rest.split('/').filter(|name| !name.is_empty()) {
-            if name.contains("**") {
-                self.refuse_depth(&found, word, place)?;
-            }
-            let Some(pattern) = glob(name)? else {
-                found.iter_mut().for_each(|found| found.path.push(name));
-                continue;
-            };
-            let mut next = Vec::new();
-            for from in found {
-                let entries = entries(&from.path, place)?;
-                let too_many = || Unknown(format!("`{word}` finds more than is looked through"));
-                *left = left.checked_sub(entries.len()).ok_or_else(too_many)?;
-                let matched = entries
-                    .iter()
-                    .filter_map(|name| matched(&pattern, &from, name));
-                next.extend(matched);
-            }
-            found = next;
-        }
-        let may_be_there = |path: &Path| place.disk.exists(path) || place.disk.real(path).is_none();
-        found.retain(|found| may_be_there(&found.path));
-        Ok(found)
-    }
-
     /// `**` stands for folders at any depth where the shell is set to it.
     fn refuse_depth(&self, found: &[Found], word: &str, place: &Place<'_>) -> Result<(), Unknown> {
         if found.len() > MOST_DEPTHS {
@@ -140,6 +99,64 @@ impl PathPattern {
         }
         Ok(())
     }
+}
+
+/// What every shell makes of a word in this folder, its globs as the disk has them now; `None` where that is not known. Each `**`
+/// is a `*`.
+pub(crate) fn found_by(word: &str, folder: &Path, place: &Place<'_>) -> Option<Vec<PathBuf>> {
+    if word.contains(['$', '`', '\\', '\'', '"', '(']) || is_sequence(word) {
+        return None;
+    }
+    let mut left = MOST_ENTRIES;
+    let mut paths = Vec::new();
+    for word in written_out(word)? {
+        let found = found(&word, folder, place, &mut left, &|_| Ok(())).ok()?;
+        let sure = found.into_iter().filter(|found| found.is_sure);
+        paths.extend(sure.map(|found| found.path));
+    }
+    Some(paths)
+}
+
+/// What the disk has for a word. Where `**` stands in it, `refuse_depth` is asked first.
+fn found(
+    word: &str,
+    folder: &Path,
+    place: &Place<'_>,
+    left: &mut usize,
+    refuse_depth: &dyn Fn(&[Found]) -> Result<(), Unknown>,
+) -> Result<Vec<Found>, Unknown> {
+    let (path, rest) = match (word.strip_prefix("~/"), place.home) {
+        (Some(rest), Some(home)) => (home.to_owned(), rest),
+        _ if word.starts_with('/') => (PathBuf::from("/"), word),
+        _ => (folder.to_owned(), word),
+    };
+    let mut found = vec![Found {
+        path,
+        is_sure: true,
+    }];
+    for name in rest.split('/').filter(|name| !name.is_empty()) {
+        if name.contains("**") {
+            refuse_depth(&found)?;
+        }
+        let Some(pattern) = glob(name)? else {
+            found.iter_mut().for_each(|found| found.path.push(name));
+            continue;
+        };
+        let mut next = Vec::new();
+        for from in found {
+            let entries = entries(&from.path, place)?;
+            let too_many = || Unknown(format!("`{word}` finds more than is looked through"));
+            *left = left.checked_sub(entries.len()).ok_or_else(too_many)?;
+            let matched = entries
+                .iter()
+                .filter_map(|name| matched(&pattern, &from, name));
+            next.extend(matched);
+        }
+        found = next;
+    }
+    let may_be_there = |path: &Path| place.disk.exists(path) || place.disk.real(path).is_none();
+    found.retain(|found| may_be_there(&found.path));
+    Ok(found)
 }
 
 fn has_wildcard(text: &str) -> bool {

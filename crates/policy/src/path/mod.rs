@@ -26,6 +26,7 @@ pub(crate) mod testing;
 mod tests;
 
 pub(crate) use braces::written_out as braces_written_out;
+pub(crate) use expand::found_by;
 pub use pattern::PathPattern;
 pub use protected::Closed;
 pub use target::Target;
