@@ -4,7 +4,8 @@
 //! it ends whatever is left below it. Both hold `keeper.lock`, one open file: while either lives, it is taken.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, PipeReader, PipeWriter, Write as _};
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -71,7 +72,7 @@ impl Report {
 
 /// The way to the launcher. It waits until somebody has reported, or all who could have gone.
 #[derive(Debug)]
-pub(crate) struct Reporter(PipeWriter);
+pub(crate) struct Reporter(UnixStream);
 
 impl Reporter {
     pub(crate) fn report(mut self, report: &Report) {
@@ -104,7 +105,8 @@ pub fn main(dir: &Path, generation: u32, habits: Habits) -> ExitCode {
 fn launch(dir: &Path, generation: u32, habits: Habits) -> io::Result<ExitCode> {
     close_inherited();
     let folder = Folder::new(dir.canonicalize()?);
-    let (told, tell) = io::pipe()?;
+    // What comes by it says where the keeper is: no other process can open a socket.
+    let (told, tell) = UnixStream::pair()?;
     match fork().map_err(io::Error::other)? {
         Forked::Parent { .. } => {
             drop(tell);
@@ -118,7 +120,7 @@ fn launch(dir: &Path, generation: u32, habits: Habits) -> io::Result<ExitCode> {
 }
 
 /// Passes the report on. No report at all means that guard and keeper died; their log says why.
-fn relay(told: PipeReader) -> io::Result<ExitCode> {
+fn relay(told: UnixStream) -> io::Result<ExitCode> {
     let mut line = String::new();
     BufReader::new(told).read_line(&mut line)?;
     let Ok(report) = serde_json::from_str::<Report>(&line) else {

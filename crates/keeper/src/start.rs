@@ -1,13 +1,16 @@
 //! Starting a keeper, from the host's side. Blocks.
 //!
-//! Owns the order of it: the folder is there before a process exists, the order goes through a pipe, and the answer is
+//! Owns the order of it: the folder is there before a process exists, the order goes through a socket, and the answer is
 //! the one line of the launcher. Stores nothing itself: only the keeper, which has the lock, knows what may be replaced.
+//! Invariant: no other process can read or write what goes there and comes back.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use countersign_process::Marker;
@@ -87,12 +90,15 @@ pub fn start(keeper: &KeeperCommand, order: &Order) -> Result<Started, StartErro
     }
     let parcel = serde_json::to_vec(&Parcel::of(order))
         .map_err(|error| io_error("the order")(error.into()))?;
-    let mut launcher = spawn(keeper, &folder, order.generation)?;
-    if let Some(mut stdin) = launcher.stdin.take() {
-        // A keeper that refuses does not read it; it says why.
-        let _ = stdin.write_all(&parcel);
-    }
-    let said = first_line(&mut launcher);
+    let Launched {
+        mut launcher,
+        mut stdin,
+        stdout,
+    } = spawn(keeper, &folder, order.generation)?;
+    // A keeper that refuses does not read it; it says why.
+    let _ = stdin.write_all(&parcel);
+    drop(stdin);
+    let said = first_line(stdout);
     // The launcher has said all it will, or is stuck and to be ended; nobody else is its parent.
     let _ = launcher.kill();
     let _ = launcher.wait();
@@ -126,7 +132,17 @@ fn whole(order: &Order) -> io::Result<Order> {
     Ok(order)
 }
 
-fn spawn(keeper: &KeeperCommand, folder: &Folder, generation: u32) -> Result<Child, StartError> {
+/// A launcher and our ends of its streams.
+struct Launched {
+    launcher: Child,
+    stdin: UnixStream,
+    stdout: UnixStream,
+}
+
+fn spawn(keeper: &KeeperCommand, folder: &Folder, generation: u32) -> Result<Launched, StartError> {
+    let sockets = || Ok((UnixStream::pair()?, UnixStream::pair()?));
+    // A pipe could be opened in `/proc/PID/fd` by every process of the user: the order says what is run, and holds secrets.
+    let ((stdin, order), (stdout, answer)) = sockets().map_err(io_error("a socket"))?;
     let log = File::options()
         .create(true)
         .append(true)
@@ -149,18 +165,21 @@ fn spawn(keeper: &KeeperCommand, folder: &Folder, generation: u32) -> Result<Chi
         .envs(temp.into_iter().chain(keeper.env.iter().cloned()))
         .envs(around)
         .env(Marker::KEEPER, "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(log)
-        .spawn()
-        .map_err(io_error("the keeper's program"))
+        .stdin(OwnedFd::from(order))
+        .stdout(OwnedFd::from(answer))
+        .stderr(log);
+    let launcher = command.spawn();
+    // With it our copies of the launcher's ends.
+    drop(command);
+    Ok(Launched {
+        launcher: launcher.map_err(io_error("the keeper's program"))?,
+        stdin,
+        stdout,
+    })
 }
 
 /// What the launcher says, or None if it ends or stays silent.
-fn first_line(launcher: &mut Child) -> io::Result<Option<Report>> {
-    let Some(mut stdout) = launcher.stdout.take() else {
-        return Ok(None);
-    };
+fn first_line(mut stdout: UnixStream) -> io::Result<Option<Report>> {
     let until = Instant::now() + PATIENCE;
     let mut line = Vec::new();
     loop {

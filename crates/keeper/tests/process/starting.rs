@@ -354,3 +354,61 @@ fn the_process_has_no_runtime_and_no_client_in_it() {
         }
     }
 }
+
+/// Where the open files of a process lead.
+#[cfg(target_os = "linux")]
+fn open_files(pid: u32) -> Vec<String> {
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+    let links = files.filter_map(|file| std::fs::read_link(file.unwrap().path()).ok());
+    links
+        .map(|link| link.to_string_lossy().into_owned())
+        .collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_order_and_its_answer_go_where_no_other_process_opens_them() {
+    let mut stage = Stage::new("echo ready; read line");
+    let seen = stage.work("launcher");
+    let program = std::mem::replace(&mut stage.keeper.program, "/bin/sh".into());
+    let script = "ls -l /proc/$$/fd > \"$SEEN\"; exec \"$0\" \"$@\"";
+    stage.keeper.args = vec!["-c".into(), script.into(), program.into()];
+    stage.keeper.env.push(("SEEN".into(), seen.into()));
+    stage.start();
+    let fds = stage.written("launcher");
+    // Its stdout is the file for that command alone, and kept beside.
+    assert_eq!(fds.matches("socket:").count(), 2, "{fds}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_the_guard_tells_its_launcher_no_other_process_can_tell_it() {
+    let stage = Stage::new("echo ready; read line");
+    std::fs::create_dir_all(stage.session()).unwrap();
+    let (order, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+    let mut launcher = std::process::Command::new(&stage.keeper.program)
+        .arg("--dir")
+        .arg(stage.session())
+        .args(["--generation", "1"])
+        .envs(stage.keeper.env.iter().cloned())
+        .stdin(std::os::fd::OwnedFd::from(theirs))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    // Beside its stdin it has one end of the way to the guard, which waits for the order.
+    let inherited = open_files(std::process::id());
+    let is_end = |file: &String| {
+        (file.starts_with("socket:") || file.starts_with("pipe:")) && !inherited.contains(file)
+    };
+    let ends = || {
+        let files = open_files(launcher.id()).into_iter();
+        files.filter(is_end).collect::<Vec<_>>()
+    };
+    until("the launcher waits", || ends().len() >= 2);
+    let ends = ends();
+    assert!(!ends.iter().any(|end| end.starts_with("pipe:")), "{ends:?}");
+    // An order that never comes starts nothing.
+    drop(order);
+    assert!(!launcher.wait().unwrap().success());
+}
