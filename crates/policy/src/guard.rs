@@ -108,10 +108,13 @@ fn pattern(named: &Named, folder: &Path, place: &Place<'_>, closed: &Closed<'_>)
     }
     // Where the folder is a guess, a pattern for any name finds too much.
     let is_guess = matches!(named.what, NamedWhat::PerhapsPattern(_));
+    let is_hidden = names_hidden(&named.word);
     match found_by(&named.word, folder, place) {
-        Some(_) if is_guess && !names_hidden(&named.word) => {}
-        Some(found) => {
-            let targets = found.iter().filter_map(|path| path.to_str());
+        Some(_) if is_guess && !is_hidden => {}
+        Some(mut found) => {
+            // A name that begins with a dot is found by `*` only where a shell is set to it, and that is rare.
+            found.retain(|(_, is_sure)| *is_sure || is_hidden);
+            let targets = found.iter().filter_map(|(path, _)| path.to_str());
             let mut targets = targets.map(|path| Target::of(path, Path::new("/"), place));
             let why = targets.find_map(|target| closed.why(&target, named.touch));
             if let Some(why) = why {

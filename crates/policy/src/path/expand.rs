@@ -101,18 +101,21 @@ impl PathPattern {
     }
 }
 
-/// What every shell makes of a word in this folder, its globs as the disk has them now; `None` where that is not known. Each `**`
-/// is a `*`.
-pub(crate) fn found_by(word: &str, folder: &Path, place: &Place<'_>) -> Option<Vec<PathBuf>> {
-    if word.contains(['$', '`', '\\', '\'', '"', '(']) || is_sequence(word) {
+/// What a shell makes of a word in this folder, its globs as the disk has them now, and whether every shell does; `None` where
+/// that is not known.
+pub(crate) fn found_by(
+    word: &str,
+    folder: &Path,
+    place: &Place<'_>,
+) -> Option<Vec<(PathBuf, bool)>> {
+    if word.contains(['$', '`', '\\', '\'', '"', '(']) || word.contains("**") || is_sequence(word) {
         return None;
     }
     let mut left = MOST_ENTRIES;
     let mut paths = Vec::new();
     for word in written_out(word)? {
         let found = found(&word, folder, place, &mut left, &|_| Ok(())).ok()?;
-        let sure = found.into_iter().filter(|found| found.is_sure);
-        paths.extend(sure.map(|found| found.path));
+        paths.extend(found.into_iter().map(|found| (found.path, found.is_sure)));
     }
     Some(paths)
 }

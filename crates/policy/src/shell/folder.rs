@@ -3,7 +3,7 @@
 //! Owns joining of folders as text, and the list of those that it may be where it cannot be said; links are for whoever has
 //! a disk. Invariant: what a `cd` of the text leads to, if it succeeds or if it does not, is in the list.
 
-use super::{Folder, Word};
+use super::{Folder, Word, hide_git};
 
 /// So many folders a command may be in. Each `cd` that may have failed doubles them.
 pub(super) const MOST: usize = 64;
@@ -131,6 +131,8 @@ pub(super) fn of(words: &[Word], base: &Folder) -> Folder {
                 other => other.clone(),
             };
             folder = either(&folder, &join(&folder, &to));
+        } else if name == "git" && hide_git::VALUED.contains(&text) {
+            rest.next();
         } else if name == "git" && !text.starts_with('-') {
             break;
         }

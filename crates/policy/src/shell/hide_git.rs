@@ -93,13 +93,24 @@ pub(super) fn why(arguments: &[Word]) -> Option<String> {
     may_be_option.then(|| "a word of `git` may be an option that runs something".to_owned())
 }
 
+/// Options in front of the subcommand whose value is the next word.
+pub(super) const VALUED: [&str; 8] = [
+    "-C",
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--config-env",
+    "--super-prefix",
+    "--attr-source",
+];
+
 /// Where the subcommand stands.
 pub(super) fn subcommand(arguments: &[Word]) -> usize {
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
         match word.shown() {
-            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--config-env"
-            | "--super-prefix" | "--attr-source" => at += 2,
+            text if VALUED.contains(&text) => at += 2,
             text if text.starts_with('-') => at += 1,
             _ => break,
         }

@@ -30,7 +30,7 @@ const OPTIONS: [(&str, &[&str]); 46] = [
     ("fd", &["-x", "-X", "--exec", "--exec-b"]),
     ("fdfind", &["-x", "-X", "--exec"]),
     ("fzf", &["--preview", "--bind"]),
-    ("gmake", &["--eval", "SHELL", "-f-", "--file=-"]),
+    ("gmake", MAKE),
     (
         "go",
         &[
@@ -46,7 +46,7 @@ const OPTIONS: [(&str, &[&str]); 46] = [
     ("hg", &["--config"]),
     ("jobs", &["-x"]),
     ("kubectl", &["--kubeconfig"]),
-    ("make", &["--eval", "SHELL", "-f-", "--file=-"]),
+    ("make", MAKE),
     ("man", &["-P", "-H", "--pager", "--html"]),
     ("nvim", &["-c", "+", "--cmd", "-S", "-u"]),
     ("oc", &["--kubeconfig"]),
@@ -89,6 +89,18 @@ const OPTIONS: [(&str, &[&str]); 46] = [
     ("zip", &["-TT", "--unzip-command"]),
 ];
 
+const MAKE: &[&str] = &[
+    "--eval",
+    "SHELL",
+    ".SHELLFLAGS",
+    "MAKEFLAGS",
+    "GNUMAKEFLAGS",
+    "MAKE=",
+    "MAKE:",
+    "-f-",
+    "--file=-",
+];
+
 /// Compilers of C, and their options by the beginning: programs that are run, code that is loaded, files with more options.
 const COMPILERS: [&str; 6] = ["c++", "cc", "clang", "clang++", "g++", "gcc"];
 const OF_COMPILERS: [&str; 6] = ["-wrapper", "-fplugin", "-specs", "--specs", "-B", "@"];
@@ -112,6 +124,27 @@ pub(super) fn is_told_by_option(name: &str, arguments: &[Word]) -> bool {
         || is_tar(name) && old_tar(arguments)
         || name == "npm" && npm(arguments)
         || COMPILERS.contains(&stem(name)) && compiler(arguments)
+        || sets(name, arguments)
+}
+
+/// Programs that keep what they run, or where they get it, in settings of the person.
+const SETTERS: [&str; 8] = [
+    "bundle", "composer", "npm", "pip", "pip3", "pnpm", "poetry", "yarn",
+];
+
+/// Whether settings are changed by which the next call may run something else: `npm config set script-shell x`.
+fn sets(name: &str, arguments: &[Word]) -> bool {
+    let mut operands = arguments.iter().map(Word::shown);
+    let mut next = || operands.find(|word| !word.starts_with('-'));
+    let (first, second) = (next().unwrap_or_default(), next());
+    if name == "go" {
+        let is_it = |word: &Word| matches!(word.shown(), "-w" | "--w" | "-u" | "--u");
+        return first == "env" && arguments.iter().any(is_it);
+    }
+    let only_reads = |word: &str| matches!(word, "get" | "list" | "ls" | "debug");
+    let is_config = !first.is_empty() && "config".starts_with(first);
+    SETTERS.contains(&name)
+        && (first == "set" || is_config && second.is_some_and(|word| !only_reads(word)))
 }
 
 /// npm takes its options with any number of dashes, also shortened, and up to `--`.

@@ -9,7 +9,6 @@ use super::wrap::{base, stem};
 use super::{Folder, Simple, Word, folder, hide_git};
 
 /// Options whose value is the folder or the file that says what is run. Those of one letter count in every group of letters.
-/// Where `-C` is followed for paths ([`folder::of`]), it is not listed again.
 const MOVERS: [(&str, &[&str]); 43] = [
     ("ant", &["-f", "-file", "-buildfile"]),
     ("bun", &["--cwd", "-c", "--config"]),
@@ -48,7 +47,7 @@ const MOVERS: [(&str, &[&str]); 43] = [
     ("mocha", &["--config", "--file", "-r", "--require"]),
     ("mvn", &["-f", "--file", "-s", "--settings"]),
     ("mvnw", &["-f", "--file", "-s", "--settings"]),
-    ("ninja", &["-f"]),
+    ("ninja", &["-C", "-f"]),
     ("nox", &["-f", "--noxfile"]),
     ("npm", &["-C", "--prefix", "--dir", "--workspace", "-w"]),
     ("pnpm", &["-C", "--dir", "--prefix"]),
@@ -80,6 +79,8 @@ const MOVERS: [(&str, &[&str]); 43] = [
     ("yarn", &["--cwd"]),
 ];
 const MAKE: &[&str] = &[
+    "-C",
+    "--directory",
     "-f",
     "--file",
     "--makefile",
@@ -126,6 +127,9 @@ impl Simple {
         let mut places = Vec::new();
         for at in words.max(1)..end {
             let word = &self.words[at];
+            if self.is_followed(word.shown()) {
+                continue;
+            }
             if !cannot_be_option(word) {
                 places.push(None);
                 continue;
@@ -139,6 +143,13 @@ impl Simple {
             }));
         }
         places
+    }
+
+    /// Whether the folder of the command ([`folder::of`]) is that of this word already.
+    fn is_followed(&self, text: &str) -> bool {
+        let name = self.words[0].literal().map(base);
+        matches!(name, Some("make" | "gmake" | "ninja"))
+            && (text.starts_with("-C") || text.starts_with("--directory"))
     }
 }
 
@@ -155,6 +166,8 @@ fn value<'a>(text: &'a str, option: &str) -> Option<&'a str> {
     let wanted = option.trim_start_matches('-');
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     if wanted == option {
+        // `make` sets a variable by `=` and by `:=`.
+        let name = name.trim_end_matches([':', '+', '?', '!']);
         return (name == option).then_some(value);
     }
     let dashes = text.len() - text.trim_start_matches('-').len();
@@ -192,7 +205,12 @@ mod tests {
             ("pnpm -rC x test", &[Some("x")]),
             ("gmake -f x/Makefile", &[Some("x/Makefile")]),
             ("make --makef=x", &[Some("x")]),
+            ("make -kC x", &[Some("x")]),
+            ("make -j4Cx", &[Some("x")]),
+            ("make --dir x", &[Some("x")]),
+            ("make -C x", &[]),
             ("make MAKEFILES=x", &[Some("x")]),
+            ("make MAKEFILES:=x", &[Some("x")]),
             ("git --git-dir x log", &[Some("x")]),
             ("git log --git-dir x", &[]),
             ("git commit -m \"$X\"", &[]),

@@ -124,6 +124,9 @@ fn parts(text: &str, is_ended: bool) -> Vec<&str> {
         values.push(text);
     } else if !text.starts_with("--") && text.len() > 2 {
         values.extend(text.get(2..));
+        // Behind more letters than one: `curl -so.npmrc`.
+        let value = text[1..].trim_start_matches(|letter: char| letter.is_ascii_alphanumeric());
+        values.extend(value.starts_with(['.', '/', '~']).then_some(value));
     }
     if let Some((_, value)) = text.split_once('=') {
         values.push(value);
