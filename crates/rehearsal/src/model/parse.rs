@@ -144,14 +144,8 @@ impl Draft {
         let word = cursor.word(STEP)?;
         match word {
             "usage" => return usage(&mut self.reply.usage, cursor),
-            "stop" => {
-                self.reply.stop = Some(stop(cursor)?);
-                return Ok(());
-            }
-            "take" => {
-                self.reply.takes.push(take(cursor)?);
-                return Ok(());
-            }
+            "stop" => return stop(cursor).map(|stop| self.reply.stop = Some(stop)),
+            "take" => return take(cursor).map(|take| self.reply.takes.push(take)),
             _ => {}
         }
         if self.reply.parts.last().is_some_and(Part::ends_the_reply) {

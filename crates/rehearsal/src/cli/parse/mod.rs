@@ -159,12 +159,8 @@ impl Parser {
             return Err(before.error(expected()).meaning(meant));
         };
         match word.place {
-            Place::Header if in_block => {
-                return Err(before.error("this line above the first block"));
-            }
-            Place::Step if !in_block => {
-                return Err(before.error(expected()));
-            }
+            Place::Header if in_block => Err(before.error("this line above the first block"))?,
+            Place::Step if !in_block => Err(before.error(expected()))?,
             Place::Header => self.header_line(name, cursor)?,
             Place::Block => {
                 self.close_block()?;
