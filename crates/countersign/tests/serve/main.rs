@@ -17,5 +17,6 @@ mod page;
 mod secrets;
 mod stage;
 mod starting;
+mod stored;
 mod tls;
 mod unit;
