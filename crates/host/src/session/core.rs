@@ -411,3 +411,29 @@ impl Core {
         self.last_sign
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value};
+
+    use super::Core;
+
+    /// Every field as it is stored, none as it is in the beginning.
+    const STORED: &str = include_str!("../../../../fixtures/stored/session-state.json");
+
+    #[test]
+    fn what_is_stored_of_a_session_keeps_its_names() {
+        let stored: Map<String, Value> = serde_json::from_str(STORED).unwrap();
+        let core: Core = serde_json::from_str(STORED).unwrap();
+        let again = serde_json::to_value(&core).unwrap();
+        assert_eq!(again.as_object().unwrap(), &stored);
+        let fresh = serde_json::to_value(Core::default()).unwrap();
+        for (name, value) in fresh.as_object().unwrap() {
+            assert_ne!(
+                stored.get(name),
+                Some(value),
+                "`{name}` is as it is in the beginning"
+            );
+        }
+    }
+}
