@@ -430,6 +430,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_a_session_is_started_with_is_stored_under_the_same_names() {
+        let stored = include_str!("../../../../fixtures/stored/session-setup.json");
+        let stored: Value = serde_json::from_str(stored).unwrap();
+        let setup: Setup = serde_json::from_value(stored.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&setup).unwrap(), stored);
+    }
+
+    #[test]
     fn hands_off_never_travels() {
         let mode = Mode::HandsOff { until: 5 };
         assert_eq!(mode.for_next_agent(), Mode::Ask);
