@@ -3,21 +3,12 @@
 //! Owns the table of subcommands. What the reflog still has (a rebase, an amended commit, a soft reset) is not in it.
 
 use super::Words;
+use crate::shell::GIT_VALUED;
 
 const DISCARDS: &str = "discards uncommitted changes";
 const REWRITES: &str = "rewrites the history of a remote repository";
 const UNBRANCHES: &str = "deletes a branch, merged or not";
 const FORGETS: &str = "deletes what git could restore";
-
-/// Options of `git` itself that have their value in the next word.
-const VALUED: [&str; 6] = [
-    "-C",
-    "-c",
-    "--git-dir",
-    "--work-tree",
-    "--namespace",
-    "--config-env",
-];
 
 pub(super) fn harm(words: &Words<'_>) -> Option<&'static str> {
     let (subcommand, rest) = subcommand(&words.rest)?;
@@ -83,7 +74,7 @@ fn push(inner: &Words<'_>) -> Option<&'static str> {
 fn subcommand<'a, 'b>(rest: &'b [&'a str]) -> Option<(&'a str, &'b [&'a str])> {
     let mut at = 0;
     while rest.get(at)?.starts_with('-') {
-        at += match VALUED.contains(&rest[at]) {
+        at += match GIT_VALUED.contains(&rest[at]) {
             true => 2,
             false => 1,
         };

@@ -91,6 +91,7 @@ fn git_is_known_by_its_subcommands() {
         ),
         ("git reset --hard HEAD~1", DISCARDS),
         ("git -C sub --no-pager reset --hard", DISCARDS),
+        ("git --attr-source HEAD reset --hard", DISCARDS),
         ("git clean -fd", "deletes untracked files"),
         ("git checkout -- src", DISCARDS),
         ("git checkout .", DISCARDS),

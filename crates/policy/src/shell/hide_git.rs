@@ -93,8 +93,8 @@ pub(super) fn why(arguments: &[Word]) -> Option<String> {
     may_be_option.then(|| "a word of `git` may be an option that runs something".to_owned())
 }
 
-/// Options in front of the subcommand whose value is the next word.
-pub(super) const VALUED: [&str; 8] = [
+/// Options of `git` itself, in front of the subcommand, whose value is the next word.
+pub(crate) const VALUED: [&str; 8] = [
     "-C",
     "-c",
     "--git-dir",

@@ -38,6 +38,7 @@ mod xrun;
 
 use std::sync::Arc;
 
+pub(crate) use hide_git::VALUED as GIT_VALUED;
 pub(crate) use names::names_in;
 pub use pattern::{CommandPattern, Side};
 
